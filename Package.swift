@@ -1,0 +1,59 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One set of rules for every target: Swift 6, explicit existentials and imports, and no warning let through.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A C library of the distribution, found through pkg-config; the folder holds a module map and a shim header.
+func cLibrary(_ name: String, pkgConfig: String, debian: String) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([debian])])
+}
+
+func library(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "handoff",
+    products: [.executable(name: "handoff", targets: ["handoff"])],
+    targets: [
+        cLibrary("CPcap", pkgConfig: "libpcap", debian: "libpcap-dev"),
+        cLibrary("COpenSSL", pkgConfig: "libcrypto", debian: "libssl-dev"),
+        cLibrary("CNghttp2", pkgConfig: "libnghttp2", debian: "libnghttp2-dev"),
+        cLibrary("CYaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
+        cLibrary("CZlib", pkgConfig: "zlib", debian: "zlib1g-dev"),
+        cLibrary("CBrotli", pkgConfig: "libbrotlidec", debian: "libbrotli-dev"),
+        cLibrary("CZstd", pkgConfig: "libzstd", debian: "libzstd-dev"),
+
+        // Arrows point downwards only; Tests/CommandLineTests/ArchitectureTests.swift checks the imports.
+        library("SessionTrace", []),
+        library("ContentCodings", ["CZlib", "CBrotli", "CZstd"]),
+        library("Crypto", ["COpenSSL"]),
+        library("WireFormats", ["SessionTrace", "Crypto", "ContentCodings", "CNghttp2"]),
+        library("CaptureAnalyzer", ["SessionTrace", "WireFormats", "Crypto", "ContentCodings", "CPcap"]),
+        library("Assertions", ["SessionTrace", "Crypto", "ContentCodings", "CYaml"]),
+        library("Reports", ["SessionTrace", "Assertions"]),
+        library("CommandLine", ["SessionTrace", "WireFormats", "CaptureAnalyzer", "Assertions", "Reports"]),
+        .executableTarget(name: "handoff", dependencies: ["CommandLine"], swiftSettings: strict),
+
+        tests("SessionTraceTests", ["SessionTrace"]),
+        tests("ContentCodingsTests", ["ContentCodings"]),
+        tests("CryptoTests", ["Crypto"]),
+        tests("WireFormatsTests", ["WireFormats", "SessionTrace", "Crypto", "ContentCodings"]),
+        tests("CaptureAnalyzerTests", ["CaptureAnalyzer", "WireFormats", "SessionTrace", "Crypto"]),
+        tests("AssertionsTests", ["Assertions", "SessionTrace", "ContentCodings"]),
+        tests("ReportsTests", ["Reports", "Assertions", "SessionTrace"]),
+        tests("CommandLineTests", ["CommandLine", "SessionTrace", "CaptureAnalyzer", "Assertions", "Reports"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,2 @@
+// brotli: decoding of the `br` content coding.
+#include <brotli/decode.h>

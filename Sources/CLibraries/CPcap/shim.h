@@ -1,0 +1,2 @@
+// libpcap: BPF compilation and link-type names.
+#include <pcap/pcap.h>

@@ -1,0 +1,2 @@
+// zstd: decoding of the `zstd` content coding and of `.zst` capture files.
+#include <zstd.h>

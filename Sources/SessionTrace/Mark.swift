@@ -1,0 +1,109 @@
+/// A statement by the test about what was done on the device and when.
+public struct Mark: Hashable, Sendable {
+    /// What happened. Kinds that are not known are kept as `other`.
+    public enum Kind: Hashable, Sendable {
+        case scenario, launch, render, jitShown, tap, background, foreground, restore, opened, `return`, linkOpened
+        case reload, kill, browserClean, netOff, netOn, withdraw, note, end
+        /// A kind that this version does not know.
+        case other(String)
+    }
+
+    /// What was tapped.
+    public enum Target: String, Hashable, Sendable {
+        case cta, share, neutral, policy, `return`, other
+    }
+
+    /// How the mark reached the trace.
+    public enum Source: String, Hashable, Sendable {
+        /// A UDP datagram in the capture itself.
+        case datagram
+        /// A packet comment.
+        case comment
+        /// A JSON Lines file beside the trace.
+        case sideFile = "side-file"
+        /// The proxy's control API, in-band URL or terminal.
+        case control
+    }
+
+    /// Who made it.
+    public enum Maker: String, Hashable, Sendable {
+        case script, person
+    }
+
+    /// Its name; marks with equal id and content are one mark.
+    public var id: String?
+    /// What happened.
+    public var kind: Kind
+    /// What was tapped.
+    public var target: Target?
+    /// When it happened, on the reference clock; `at` and `until`, widened by what is known of the clock.
+    public var span: TimeSpan
+    /// True when the mark came through the clock that stamped the packets, so that order decides and ε is 0.
+    public var isOnTraceClock: Bool
+    /// Half of an interval that two marks with one id make: `pre` or `post`.
+    public var phase: Phase?
+    /// How many times it happened (a double tap may be one mark with 2).
+    public var count: Int
+    /// Who made it.
+    public var by: Maker
+    /// How it came.
+    public var source: Source
+    /// Name of the clock that `at` is on, if the mark names one.
+    public var clock: String?
+    /// The device, if named.
+    public var device: String?
+    /// A name for people.
+    public var name: String?
+    /// Further attributes: scenario labels, the withdrawn id, crafted return values.
+    public var attributes: [String: String]
+    /// The packet that carried it, or that it is a comment of.
+    public var packet: PacketReference?
+
+    /// Which half of an interval.
+    public enum Phase: String, Hashable, Sendable {
+        case pre, post
+    }
+
+    /// Makes a mark.
+    public init(
+        id: String? = nil, kind: Kind, target: Target? = nil, span: TimeSpan, isOnTraceClock: Bool,
+        phase: Phase? = nil, count: Int = 1, by: Maker = .script, source: Source, clock: String? = nil,
+        device: String? = nil, name: String? = nil, attributes: [String: String] = [:], packet: PacketReference? = nil
+    ) {
+        self.id = id
+        self.kind = kind
+        self.target = target
+        self.span = span
+        self.isOnTraceClock = isOnTraceClock
+        self.phase = phase
+        self.count = count
+        self.by = by
+        self.source = source
+        self.clock = clock
+        self.device = device
+        self.name = name
+        self.attributes = attributes
+        self.packet = packet
+    }
+}
+
+extension Mark.Kind: RawRepresentable {
+    private static let known: [(String, Mark.Kind)] = [
+        ("scenario", .scenario), ("launch", .launch), ("render", .render), ("jit-shown", .jitShown), ("tap", .tap),
+        ("background", .background), ("foreground", .foreground), ("restore", .restore), ("opened", .opened),
+        ("return", .return), ("link-opened", .linkOpened), ("reload", .reload), ("kill", .kill),
+        ("browser-clean", .browserClean), ("net-off", .netOff), ("net-on", .netOn), ("withdraw", .withdraw),
+        ("note", .note), ("end", .end),
+    ]
+
+    /// The kind written in a mark's `kind` member; an unknown word becomes `other`.
+    public init(rawValue: String) {
+        self = Self.known.first { $0.0 == rawValue }?.1 ?? .other(rawValue)
+    }
+
+    /// The word that a mark's `kind` member holds.
+    public var rawValue: String {
+        if case .other(let word) = self { return word }
+        return Self.known.first { $0.1 == self }?.0 ?? ""
+    }
+}
