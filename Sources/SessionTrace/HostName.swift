@@ -18,7 +18,8 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
     ///
     /// RFC 3986 §3.2. Nil when the host is empty or the port is not a number from 0 to 65535.
     public static func parse(authority: some StringProtocol) -> (host: HostName, port: UInt16?)? {
-        let hostPort = String(authority[(authority.lastIndex(of: "@").map(authority.index(after:)) ?? authority.startIndex)...])
+        let start = authority.lastIndex(of: "@").map(authority.index(after:)) ?? authority.startIndex
+        let hostPort = String(authority[start...])
         if hostPort.hasPrefix("["), let close = hostPort.lastIndex(of: "]") {
             let rest = hostPort[hostPort.index(after: close)...]
             guard let host = HostName(hostPort[...close]) else { return nil }
