@@ -157,7 +157,8 @@ public struct Policy: Hashable, Sendable {
 
     /// Words for `must-exercise` beside matrix rows and rule ids.
     public static let exercises = [
-        "share", "neutral", "double-tap", "uncertain-retry", "definitive-rejection", "policy-link", "background", "return",
+        "share", "neutral", "double-tap", "uncertain-retry", "definitive-rejection", "policy-link", "background",
+        "return",
     ]
 
     /// Makes the default policy.

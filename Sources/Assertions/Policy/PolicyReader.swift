@@ -1,5 +1,3 @@
-public import SessionTrace
-
 extension Policy {
     /// Reads `handoff.yml`. `file` is how errors name it.
     ///

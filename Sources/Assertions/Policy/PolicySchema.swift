@@ -235,7 +235,8 @@ extension PolicyReader {
 
     private mutating func isRule(_ id: String, _ node: YAMLNode) -> Bool {
         if RuleNumbers.all.contains(id) { return true }
-        unknown(node, "rule", id, "", among: NearestWord.to(id, among: RuleNumbers.all).map { [$0] } ?? ["HR-01 … HR-66"])
+        unknown(
+            node, "rule", id, "", among: NearestWord.to(id, among: RuleNumbers.all).map { [$0] } ?? ["HR-01 … HR-66"])
         return false
     }
 

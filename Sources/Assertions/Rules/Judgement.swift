@@ -1,0 +1,100 @@
+internal import Crypto
+internal import SessionTrace
+
+/// What a rule wrote down about a session; turned into a `RuleResult` by the laws of verdicts:
+/// a violation needs evidence and wins; a pass needs that something was judged and that nothing is in doubt; with
+/// nothing to judge the rule is not applicable; all else is inconclusive.
+struct Judgement {
+    /// The rule.
+    let rule: RuleDescription
+    /// Whether the trace reached the rule's trigger.
+    private(set) var isExercised = false
+    /// Violations and things worth knowing.
+    private(set) var findings: [Finding] = []
+    /// Why a violation can't be excluded, most telling first.
+    private(set) var doubts: [InconclusiveReason] = []
+    /// What a pass rests on.
+    private(set) var assumptions: [Assumption] = []
+    /// What was looked at.
+    private(set) var lookedAt: [Evidence] = []
+    /// The sentence of a pass, with its numbers.
+    var passSentence = ""
+    /// The sentence when there was nothing to judge.
+    var idleSentence = ""
+
+    /// Pieces of evidence kept for one rule, and for one finding.
+    static let evidenceLimit = 200
+    /// Findings kept for one rule; what is beyond is counted in the sentence.
+    static let findingLimit = 100
+
+    /// Violations beyond the limit.
+    private(set) var uncounted = 0
+
+    init(_ rule: RuleDescription) {
+        self.rule = rule
+    }
+
+    /// The rule had something to judge; `evidence` is what.
+    mutating func looked(at evidence: Evidence) {
+        isExercised = true
+        if lookedAt.count < Self.evidenceLimit { lookedAt.append(evidence) }
+    }
+
+    /// The rule had something to judge.
+    mutating func exercised() {
+        isExercised = true
+    }
+
+    /// A definite violation. `place` is the stable part of where: role, path template, field, needle kind.
+    mutating func violation(
+        _ kind: String, severity: Severity? = nil, _ message: String, place: [String] = [], evidence: [Evidence]
+    ) {
+        isExercised = true
+        append(kind, severity ?? rule.severity, message, place, evidence)
+    }
+
+    /// Something worth knowing that the app is not to be blamed for.
+    mutating func information(_ kind: String, _ message: String, place: [String] = [], evidence: [Evidence]) {
+        append(kind, .info, message, place, evidence)
+    }
+
+    /// A violation can be neither shown nor excluded.
+    mutating func doubt(_ code: String, _ sentence: String, remedy: String) {
+        let reason = InconclusiveReason(code: code, sentence: sentence, remedy: remedy)
+        if !doubts.contains(where: { $0.code == code && $0.sentence == sentence }), doubts.count < 50 {
+            doubts.append(reason)
+        }
+    }
+
+    /// A pass rests on this.
+    mutating func assume(_ code: String, _ sentence: String) {
+        if !assumptions.contains(where: { $0.code == code }) {
+            assumptions.append(Assumption(code: code, sentence: sentence))
+        }
+    }
+
+    private mutating func append(
+        _ kind: String, _ severity: Severity, _ message: String, _ place: [String], _ evidence: [Evidence]
+    ) {
+        guard findings.count < Self.findingLimit else {
+            uncounted += severity == .info ? 0 : 1
+            return
+        }
+        let finding = Finding(
+            kind: kind, severity: severity, message: message, evidence: Array(evidence.prefix(Self.evidenceLimit)),
+            fingerprint: Self.fingerprint([rule.id, kind] + place))
+        guard !findings.contains(where: { $0.fingerprint == finding.fingerprint && $0.message == message }) else {
+            return
+        }
+        findings.append(finding)
+    }
+
+    /// 16 hex digits of SHA-256 over the parts, which hold no value, position or time.
+    static func fingerprint(_ parts: [String]) -> String {
+        let digest = HashFunction.sha256.digest(of: Array(parts.joined(separator: "\u{1F}").utf8))
+        return digest.prefix(8).map { byte in
+            let text = String(byte, radix: 16)
+            return text.utf8.count == 1 ? "0" + text : text
+        }.joined()
+    }
+}

@@ -1,0 +1,17 @@
+/// The rules that this version judges, in catalogue order, coverage rules last.
+public enum RuleCatalogue {
+    /// All of them.
+    public static let all: [RuleDescription] = rules.map { $0.description }
+
+    /// The five headline tests: nothing before the tap, one request and one navigation a double tap, identical body and
+    /// key on retry, no URL in telemetry, no Chia status calls.
+    public static let headline: Set<String> = [
+        "HR-01", "HR-02", "HR-03", "HR-05", "HR-07", "HR-08", "HR-09", "HR-11", "HR-13", "HR-14", "HR-46", "HR-47",
+        "HR-59",
+    ]
+
+    static let rules: [any Rule.Type] = []
+
+    /// The description of a rule by its id.
+    public static func description(of id: String) -> RuleDescription? { all.first { $0.id == id } }
+}

@@ -1,0 +1,79 @@
+public import SessionTrace
+
+/// How a trace is to be judged, beside its policy.
+public struct JudgeOptions: Sendable {
+    /// Which rules run.
+    public enum Profile: String, Hashable, Sendable, CaseIterable {
+        case headline, full
+    }
+
+    /// Which rules run; coverage rules always do.
+    public var profile = Profile.full
+    /// Whether assumptions make a rule inconclusive.
+    public var strict = false
+    /// Today, for the expiry of exceptions; nil takes the trace's own time.
+    public var now: Instant?
+    /// Tokens of other traces of the set: needles in this one too.
+    public var foreignTokens: [String] = []
+    /// How much a session may hold.
+    public var limits = ModelLimits()
+
+    /// The default options.
+    public init() {}
+}
+
+/// How much the model of one trace may hold; what is beyond is counted, and a blind spot.
+public struct ModelLimits: Hashable, Sendable {
+    /// Connections that are open at one time.
+    public var openConnections = 200_000
+    /// Requests to Chia hosts and to the addresses of U and N.
+    public var chiaRequests = 20_000
+    /// Lookups of, and connections to, Chia hosts.
+    public var contacts = 20_000
+    /// Requests that may be session attempts, with bodies.
+    public var attempts = 2_000
+    /// Bytes of an attempt's body.
+    public var attemptBody = 256 << 10
+    /// Projection responses.
+    public var projections = 5_000
+    /// Leaks.
+    public var hits = 5_000
+    /// Names and addresses learnt from DNS answers.
+    public var names = 100_000
+    /// Hosts whose traffic stayed dark.
+    public var darkHosts = 10_000
+    /// Connections whose host has no name.
+    public var namelessConnections = 20_000
+    /// Blind spots kept one by one.
+    public var blindSpots = 20_000
+    /// Marks.
+    public var marks = 10_000
+    /// Bytes of recent requests kept to be searched again when a new needle is learnt.
+    public var backlogBytes = 8 << 20
+
+    /// The default limits.
+    public init() {}
+}
+
+/// Events of one trace in, the verdict over it out.
+public struct SessionJudge {
+    private var model: SessionModel
+    private let options: JudgeOptions
+
+    /// Begins with a policy.
+    public init(policy: Policy, options: JudgeOptions) {
+        model = SessionModel(policy: policy, options: options)
+        self.options = options
+    }
+
+    /// Takes the next event of the trace.
+    public mutating func receive(_ event: SessionEvent) {
+        model.receive(event)
+    }
+
+    /// Judges what was seen. Call it once, after `traceEnded`.
+    public mutating func finish() -> TraceVerdict {
+        let session = model.finish()
+        return Verdicts.judge(session, options: options)
+    }
+}
