@@ -60,6 +60,8 @@ public struct BlindSpot: Hashable, Sendable {
     public var reason: Reason
     /// The connection that it concerns; nil when it may concern any.
     public var connection: ConnectionID?
+    /// The exchange that it concerns, when it is one alone.
+    public var exchange: ExchangeID?
     /// The direction whose bytes are missing (the sender); nil for both or unknown.
     public var from: Side?
     /// From when to when something may have passed unseen.
@@ -74,7 +76,7 @@ public struct BlindSpot: Hashable, Sendable {
     /// Makes a blind spot.
     public init(
         reason: Reason, connection: ConnectionID? = nil, from: Side? = nil, span: TimeSpan, bytes: Int? = nil,
-        noticed: PacketReference, detail: String = ""
+        noticed: PacketReference, detail: String = "", exchange: ExchangeID? = nil
     ) {
         self.reason = reason
         self.connection = connection
@@ -83,5 +85,6 @@ public struct BlindSpot: Hashable, Sendable {
         self.bytes = bytes
         self.noticed = noticed
         self.detail = detail
+        self.exchange = exchange
     }
 }

@@ -26,6 +26,23 @@ public struct NameLookup: Hashable, Sendable {
         }
     }
 
+    /// A question beyond the first one; multicast DNS asks many in one message.
+    public struct Question: Hashable, Sendable {
+        /// The name; nil when it can't be read.
+        public var name: HostName?
+        /// The name with its bytes as sent, labels joined by dots.
+        public var rawName: [UInt8]
+        /// The type asked for.
+        public var type: UInt16
+
+        /// Makes a question.
+        public init(name: HostName?, rawName: [UInt8], type: UInt16) {
+            self.name = name
+            self.rawName = rawName
+            self.type = type
+        }
+    }
+
     /// The conversation that carried it.
     public var connection: ConnectionID
     /// The packet.
@@ -40,6 +57,8 @@ public struct NameLookup: Hashable, Sendable {
     public var rawName: [UInt8]
     /// The question's type.
     public var type: UInt16
+    /// The questions after the first.
+    public var furtherQuestions: [Question]
     /// Response code (RFC 1035 §4.1.1); 0 in queries.
     public var responseCode: UInt8
     /// The answers.
@@ -51,7 +70,7 @@ public struct NameLookup: Hashable, Sendable {
     public init(
         connection: ConnectionID, seen: PacketReference, isResponse: Bool, isMulticast: Bool, name: HostName?,
         rawName: [UInt8], type: UInt16, responseCode: UInt8 = 0, answers: [Answer] = [],
-        process: ProcessIdentity? = nil
+        process: ProcessIdentity? = nil, furtherQuestions: [Question] = []
     ) {
         self.connection = connection
         self.seen = seen
@@ -63,5 +82,6 @@ public struct NameLookup: Hashable, Sendable {
         self.responseCode = responseCode
         self.answers = answers
         self.process = process
+        self.furtherQuestions = furtherQuestions
     }
 }
