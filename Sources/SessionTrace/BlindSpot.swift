@@ -32,6 +32,8 @@ public struct BlindSpot: Hashable, Sendable {
         case startNotSeen = "start-not-seen"
         /// Header fields that refer to table entries which were never seen.
         case headerTableUnknown = "header-table-unknown"
+        /// Stream bytes that were sent twice with different content; the first ones seen were read.
+        case conflictingBytes = "conflicting-bytes"
         /// Bytes of no protocol that is read here.
         case unknownProtocol = "unknown-protocol"
         /// Message bytes that can't be framed.

@@ -6,6 +6,8 @@
 public enum SessionEvent: Hashable, Sendable {
     /// A connection's first packet.
     case connectionOpened(Connection)
+    /// The process of a connection became known only after its first packet.
+    case processIdentified(ConnectionID, ProcessIdentity)
     /// A ClientHello is whole.
     case clientHello(ClientHello)
     /// A DNS message.
