@@ -1,0 +1,43 @@
+public import SessionTrace
+
+/// One packet as the capture file holds it. Its `bytes` belong to the reader and are valid until its next step.
+public struct CapturedPacket {
+    /// Its number in the file, from 1 over all sections and interfaces (as tshark counts), and its time.
+    public var reference: PacketReference
+    /// Whether the file gives it a time of its own; if not (simple packet blocks), the time is the last one known.
+    public var hasTimestamp: Bool
+    /// What its bytes start with.
+    public var linkType: LinkType
+    /// Its length on the wire in bytes, never less than what was captured of it.
+    public var originalLength: Int
+    /// The captured part.
+    public var bytes: UnsafeRawBufferPointer
+    /// The interface that saw it: its index over the whole file, from 0, all sections counted through.
+    public var interface: Int
+    /// Packets that the interface lost since its packet before this one (`epb_dropcount`); 0 when nothing is said.
+    public var droppedBefore: UInt64
+    /// Its comments; empty almost always.
+    public var comments: [String]
+    /// The process that sent or received it, where Apple's tcpdump recorded one.
+    public var process: ProcessIdentity?
+
+    /// Makes a packet.
+    public init(
+        reference: PacketReference, hasTimestamp: Bool = true, linkType: LinkType, originalLength: Int,
+        bytes: UnsafeRawBufferPointer, interface: Int = 0, droppedBefore: UInt64 = 0, comments: [String] = [],
+        process: ProcessIdentity? = nil
+    ) {
+        self.reference = reference
+        self.hasTimestamp = hasTimestamp
+        self.linkType = linkType
+        self.originalLength = originalLength
+        self.bytes = bytes
+        self.interface = interface
+        self.droppedBefore = droppedBefore
+        self.comments = comments
+        self.process = process
+    }
+
+    /// Whether less was captured than was on the wire (snapshot length).
+    public var isTruncated: Bool { bytes.count < originalLength }
+}
