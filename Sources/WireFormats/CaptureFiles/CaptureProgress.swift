@@ -88,6 +88,15 @@ enum BlockType {
     /// Apple's process event block, local use.
     static let darwinProcess: UInt32 = 0x8000_0001
 
+    /// Whether tshark gives a block of this type a frame number although it holds no packet: custom blocks, system
+    /// journal entries, system call events (found by trying).
+    static func isNumberedByTshark(_ type: UInt32) -> Bool {
+        switch type {
+        case custom, customNoCopy, 9, 0x204, 0x216, 0x221: true
+        default: false
+        }
+    }
+
     /// Whether a reader that lost its way may take `type` for the start of a block.
     static func isPlausible(_ type: UInt32) -> Bool {
         switch type {

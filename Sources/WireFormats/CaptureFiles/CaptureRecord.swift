@@ -14,6 +14,26 @@ public enum CaptureRecord {
     case secrets(DecryptionSecrets)
     /// Names of addresses.
     case names(NameResolution)
+    /// A block that holds no packet and yet takes a number, because tshark shows it as a frame.
+    case opaque(OpaqueBlock)
+}
+
+/// A custom block (pcapng §4.8), system journal entry or system call event: nothing of it is read, but it has a number,
+/// so that the numbers of the packets around it are those that tshark shows.
+public struct OpaqueBlock: Hashable, Sendable {
+    /// Its number, and the last time known.
+    public var reference: PacketReference
+    /// The block type.
+    public var blockType: UInt32
+    /// Bytes of its content.
+    public var length: Int
+
+    /// Makes one.
+    public init(reference: PacketReference, blockType: UInt32, length: Int) {
+        self.reference = reference
+        self.blockType = blockType
+        self.length = length
+    }
 }
 
 /// The head of a section: who wrote it. pcapng §4.1.

@@ -34,15 +34,27 @@ struct PcapngSection {
             return nil
         default:
             progress.skip(blockType: type)
-            return nil
+            return opaque(type: type, body, progress: &progress)
         }
+    }
+
+    private func opaque(
+        type: UInt32, _ body: UnsafeRawBufferPointer, progress: inout CaptureProgress
+    ) -> CaptureRecord? {
+        guard BlockType.isNumberedByTshark(type) else { return nil }
+        progress.packets += 1
+        let isCustom = type == BlockType.custom || type == BlockType.customNoCopy
+        return .opaque(
+            OpaqueBlock(
+                reference: PacketReference(number: progress.packets, time: progress.lastTime), blockType: type,
+                length: isCustom ? max(0, body.count - 4) : body.count))
     }
 
     /// Keeps the counts right for a block that was too long to be read.
     mutating func passed(type: UInt32, progress: inout CaptureProgress) {
         switch type {
         case BlockType.enhancedPacket, BlockType.obsoletePacket, BlockType.simplePacket: progress.packets += 1
-        default: break
+        default: if BlockType.isNumberedByTshark(type) { progress.packets += 1 }
         }
     }
 

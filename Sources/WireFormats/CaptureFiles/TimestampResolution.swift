@@ -46,9 +46,29 @@ public struct TimestampResolution: Hashable, Sendable {
         }
     }
 
-    /// The instant of a timestamp in these units. Exact to the nanosecond (finer units are cut, not rounded); what
-    /// lies beyond `Instant`'s range sticks to its end.
+    /// The instant of a timestamp in these units. Exact to the nanosecond (finer units are cut, not rounded).
+    ///
+    /// Timestamps are unsigned, but some writers store times before 1970 (or before their own clock's start) in two's
+    /// complement: one that lies beyond `Instant`'s range and has its top bit set is read as negative, which keeps the
+    /// differences between such packets. What still lies beyond the range sticks to its end.
     public func instant(units: UInt64) -> Instant {
+        var instant: Instant
+        if let whole = nanoseconds(units: units) {
+            instant = Instant(nanoseconds: whole)
+        } else if units >> 63 == 1, let whole = nanoseconds(units: ~units &+ 1) {
+            instant = Instant(nanoseconds: -whole)
+        } else {
+            instant = .distantFuture
+        }
+        if offsetSeconds != 0 {
+            let (offset, overflow) = offsetSeconds.multipliedReportingOverflow(by: 1_000_000_000)
+            instant = instant.advanced(byNanoseconds: overflow ? (offsetSeconds < 0 ? .min : .max) : offset)
+        }
+        return instant
+    }
+
+    /// Nanoseconds of a count of units; nil beyond 2^63 − 1.
+    private func nanoseconds(units: UInt64) -> Int64? {
         let nanoseconds: (high: UInt64, low: UInt64)
         if nanosecondsPerUnit != 0 {
             nanoseconds = units.multipliedFullWidth(by: nanosecondsPerUnit)
@@ -61,18 +81,16 @@ public struct TimestampResolution: Hashable, Sendable {
                 // units · 10^9 / 2^exponent, in 128 bits.
                 let (high, low) = units.multipliedFullWidth(by: 1_000_000_000)
                 let shift = UInt64(exponent)
-                nanoseconds =
-                    shift == 0
-                    ? (high, low)
-                    : shift < 64 ? (high >> shift, high << (64 - shift) | low >> shift) : (0, high >> (shift - 64))
+                if shift == 0 {
+                    nanoseconds = (high, low)
+                } else if shift < 64 {
+                    nanoseconds = (high >> shift, high << (64 - shift) | low >> shift)
+                } else {
+                    nanoseconds = (0, high >> (shift - 64))
+                }
             }
         }
-        guard nanoseconds.high == 0, let whole = Int64(exactly: nanoseconds.low) else { return .distantFuture }
-        let instant = Instant(nanoseconds: whole)
-        if offsetSeconds == 0 { return instant }
-        let (offset, overflow) = offsetSeconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return offsetSeconds < 0 ? .distantPast : .distantFuture }
-        return instant.advanced(byNanoseconds: offset)
+        return nanoseconds.high == 0 ? Int64(exactly: nanoseconds.low) : nil
     }
 
     /// 10^0 … 10^19: all powers of ten that fit.

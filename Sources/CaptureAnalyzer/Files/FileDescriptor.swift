@@ -1,0 +1,53 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// An open file to read from; closed with its owner, unless it is standard input.
+struct FileDescriptor: ~Copyable {
+    private let descriptor: Int32
+    private let isOwned: Bool
+
+    /// Opens `path`, or takes standard input for `-`.
+    init(path: String) throws(SystemError) {
+        if path == "-" {
+            descriptor = 0
+            isOwned = false
+            return
+        }
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        isOwned = true
+        guard descriptor >= 0 else { throw SystemError(number: errno) }
+    }
+
+    deinit {
+        if isOwned, descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Reads what there is, at most the size of `buffer`; 0 at the end. Waits on pipes.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
+        while true {
+            #if canImport(Glibc)
+                let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            #elseif canImport(Musl)
+                let count = Musl.read(descriptor, buffer.baseAddress, buffer.count)
+            #else
+                let count = Darwin.read(descriptor, buffer.baseAddress, buffer.count)
+            #endif
+            if count >= 0 { return count }
+            guard errno == EINTR else { throw SystemError(number: errno) }
+        }
+    }
+}
+
+/// The system's answer to a call that failed.
+struct SystemError: Error, Hashable {
+    /// `errno`.
+    let number: Int32
+
+    /// The system's words: `No such file or directory`.
+    var words: String { String(cString: strerror(number)) }
+}
