@@ -1,0 +1,219 @@
+internal import SessionTrace
+
+/// The outcome of one trace or of the whole set, as a gate sees it.
+public enum Outcome: String, Hashable, Sendable {
+    /// No violation of severity error, no gated rule inconclusive.
+    case conforming
+    /// A gated rule is inconclusive, or what must be exercised was not.
+    case inconclusive
+    /// An input could not be read, or ends inside a block or packet.
+    case unreadable
+    /// At least one violation that counts.
+    case violation
+
+    /// The worse of two: violation, unreadable, inconclusive, conforming.
+    public func worse(_ other: Outcome) -> Outcome {
+        let order: [Outcome] = [.conforming, .inconclusive, .unreadable, .violation]
+        func rank(_ outcome: Outcome) -> Int { order.firstIndex(of: outcome) ?? 0 }
+        return rank(self) >= rank(other) ? self : other
+    }
+}
+
+/// How a set of traces is judged as one.
+public struct SetOptions: Sendable {
+    /// Whether violations of severity warning count too.
+    public var strict = false
+    /// Whether a gated rule that is inconclusive counts; false turns it into a warning.
+    public var inconclusiveCounts = true
+    /// The scenario attribute by which the matrix is grouped.
+    public var groupBy = "platform"
+    /// Whether every decidable cell of the matrix must be proven.
+    public var certify = false
+    /// What the set must have exercised: matrix rows or rule ids.
+    public var mustExercise: [String] = []
+
+    /// The defaults.
+    public init() {}
+}
+
+/// One trace of the set: its verdict, or why there is none.
+public struct JudgedTrace: Sendable {
+    /// The path as given.
+    public var path: String
+    /// The verdict; nil when the input could not be read at all.
+    public var verdict: TraceVerdict?
+    /// One line: why it could not be read.
+    public var error: String?
+
+    /// A trace that was read.
+    public init(path: String, verdict: TraceVerdict) {
+        self.path = path
+        self.verdict = verdict
+    }
+
+    /// An input that could not be read.
+    public init(path: String, error: String) {
+        self.path = path
+        self.error = error
+    }
+}
+
+/// The verdict over all traces of an input set: what each says, why some could not be judged, and what was never shown.
+public struct SetVerdict: Sendable {
+    /// One reason why rules were inconclusive, over all traces.
+    public struct Cause: Hashable, Sendable {
+        /// The reason code.
+        public var code: String
+        /// What is missing, in the words of the first trace that said so.
+        public var sentence: String
+        /// What to do.
+        public var remedy: String
+        /// The traces that it concerns.
+        public var paths: [String]
+        /// The rules that it left open.
+        public var rules: [String]
+        /// Whether one of these rules is gated.
+        public var isGated: Bool
+    }
+
+    /// One row of the contract matrix.
+    public struct MatrixRow: Hashable, Sendable {
+        /// `M-05`.
+        public var id: String
+        /// What it demands.
+        public var title: String
+        /// Per group: in how many traces it was proven, violated.
+        public var cells: [String: Cell]
+        /// Whether traffic can show it at all.
+        public var isDecidable: Bool
+    }
+
+    /// One cell of the matrix.
+    public struct Cell: Hashable, Sendable {
+        /// Traces that prove it.
+        public var proven = 0
+        /// Traces that violate it.
+        public var violated = 0
+
+        /// What the cell says.
+        public var exercise: Exercise { violated > 0 ? .violated : proven > 0 ? .proven : .notShown }
+    }
+
+    /// The traces in the order given.
+    public let traces: [JudgedTrace]
+    /// Why rules were inconclusive, the widest cause first.
+    public let causes: [Cause]
+    /// The groups of the matrix, in order; `all` when no trace names one.
+    public let groups: [String]
+    /// The contract matrix.
+    public let matrix: [MatrixRow]
+    /// What must be exercised over the set and was not, one sentence each.
+    public let notExercised: [String]
+    /// The outcome of the set.
+    public let outcome: Outcome
+    private let options: SetOptions
+
+    /// Judges a set.
+    public init(traces: [JudgedTrace], options: SetOptions) {
+        self.traces = traces
+        self.options = options
+        causes = Self.causes(of: traces)
+        let attribute = options.groupBy
+        groups = Set(traces.compactMap(\.verdict).map { $0.attributes[attribute] ?? "all" }).sorted()
+        matrix = Self.matrix(of: traces, groupBy: attribute)
+        notExercised = Self.notExercised(traces, matrix, options)
+        var outcome = traces.reduce(Outcome.conforming) { $0.worse(Self.outcome(of: $1, options: options)) }
+        if !notExercised.isEmpty { outcome = outcome.worse(.inconclusive) }
+        self.outcome = outcome
+    }
+
+    /// The outcome of one trace of the set.
+    public func outcome(of trace: JudgedTrace) -> Outcome {
+        Self.outcome(of: trace, options: options)
+    }
+
+    private static func outcome(of trace: JudgedTrace, options: SetOptions) -> Outcome {
+        guard let verdict = trace.verdict else { return .unreadable }
+        var outcome = Outcome.conforming
+        for rule in verdict.rules {
+            switch rule.verdict {
+            case .fail where rule.severity == .error || (options.strict && rule.severity == .warning):
+                outcome = outcome.worse(.violation)
+            case .inconclusive where options.inconclusiveCounts && verdict.gate.contains(rule.id):
+                outcome = outcome.worse(.inconclusive)
+            case .pass, .fail, .inconclusive, .notApplicable:
+                break
+            }
+        }
+        if !verdict.summary.isComplete || verdict.summary.packets == 0 { outcome = outcome.worse(.unreadable) }
+        return outcome
+    }
+
+    private static func causes(of traces: [JudgedTrace]) -> [Cause] {
+        var causes: [Cause] = []
+        var places: [String: Int] = [:]
+        for trace in traces {
+            guard let verdict = trace.verdict else { continue }
+            for rule in verdict.rules {
+                guard rule.verdict == .inconclusive, let reason = rule.reason else { continue }
+                let isGated = verdict.gate.contains(rule.id)
+                if let place = places[reason.code] {
+                    if !causes[place].paths.contains(trace.path) { causes[place].paths.append(trace.path) }
+                    if !causes[place].rules.contains(rule.id) { causes[place].rules.append(rule.id) }
+                    causes[place].isGated = causes[place].isGated || isGated
+                } else {
+                    places[reason.code] = causes.count
+                    causes.append(
+                        Cause(
+                            code: reason.code, sentence: reason.sentence, remedy: reason.remedy, paths: [trace.path],
+                            rules: [rule.id], isGated: isGated))
+                }
+            }
+        }
+        return causes.enumerated().sorted {
+            ($1.element.paths.count, $0.offset) < ($0.element.paths.count, $1.offset)
+        }.map(\.element)
+    }
+
+    private static func matrix(of traces: [JudgedTrace], groupBy attribute: String) -> [MatrixRow] {
+        ContractMatrix.rows.map { row in
+            var cells: [String: Cell] = [:]
+            for verdict in traces.compactMap(\.verdict) {
+                let group = verdict.attributes[attribute] ?? "all"
+                switch verdict.matrix[row.id] {
+                case .proven: cells[group, default: Cell()].proven += 1
+                case .violated: cells[group, default: Cell()].violated += 1
+                case .notShown, .outOfScope, nil: cells[group, default: Cell()].proven += 0
+                }
+            }
+            return MatrixRow(id: row.id, title: row.title, cells: cells, isDecidable: row.isDecidable)
+        }
+    }
+
+    private static func notExercised(
+        _ traces: [JudgedTrace], _ matrix: [MatrixRow], _ options: SetOptions
+    ) -> [String] {
+        let verdicts = traces.compactMap(\.verdict)
+        var missing: [String] = []
+        if !verdicts.isEmpty, !verdicts.contains(where: \.exercisedAnything) {
+            missing.append("nothing was exercised: no tap, session request or navigation was recognised in any trace")
+        }
+        for item in options.mustExercise {
+            let inMatrix = matrix.first { $0.id == item }.map { row in
+                row.cells.values.contains { $0.exercise != .notShown }
+            }
+            let byRule = verdicts.contains { verdict in
+                verdict.rules.contains { $0.id == item && ($0.verdict == .pass || $0.verdict == .fail) }
+            }
+            if inMatrix != true, !byRule { missing.append("must-exercise \(item): no trace shows it") }
+        }
+        if options.certify {
+            for row in matrix where row.isDecidable {
+                for (group, cell) in row.cells.sorted(by: { $0.key < $1.key }) where cell.exercise == .notShown {
+                    missing.append("certify: \(row.id) \(row.title) was never shown for \(group)")
+                }
+            }
+        }
+        return missing
+    }
+}
