@@ -67,6 +67,31 @@ public struct TimestampResolution: Hashable, Sendable {
         return instant
     }
 
+    /// The timestamp of an instant in these units, cut to the unit at or before it; two's complement when negative.
+    public func units(at instant: Instant) -> UInt64 {
+        let (offset, overflow) = offsetSeconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let shift = overflow ? (offsetSeconds < 0 ? Int64.max : .min) : 0 &- offset
+        let nanoseconds = instant.advanced(byNanoseconds: shift).nanoseconds
+        let magnitude = nanoseconds.magnitude
+        let units: UInt64
+        switch unit {
+        case .decimal(let exponent) where exponent <= 9:
+            let (quotient, remainder) = magnitude.quotientAndRemainder(dividingBy: nanosecondsPerUnit)
+            units = nanoseconds < 0 && remainder > 0 ? quotient &+ 1 : quotient
+        case .decimal(let exponent):
+            let power = Int(exponent) - 9
+            units = power < Self.powersOfTen.count ? magnitude &* Self.powersOfTen[power] : 0
+        case .binary(let exponent):
+            // magnitude · 2^exponent / 10^9; the quotient's upper half is cut off, as there is no room for it.
+            let shifted: (high: UInt64, low: UInt64) =
+                exponent == 0
+                ? (0, magnitude)
+                : exponent < 64 ? (magnitude >> (64 - UInt64(exponent)), magnitude << UInt64(exponent)) : (0, 0)
+            units = UInt64(1_000_000_000).dividingFullWidth((shifted.high % 1_000_000_000, shifted.low)).quotient
+        }
+        return nanoseconds < 0 ? 0 &- units : units
+    }
+
     /// Nanoseconds of a count of units; nil beyond 2^63 − 1.
     private func nanoseconds(units: UInt64) -> Int64? {
         let nanoseconds: (high: UInt64, low: UInt64)
