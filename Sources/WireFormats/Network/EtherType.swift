@@ -22,7 +22,8 @@ public enum EtherType {
     static let vlan: UInt16 = 0x8100
     static let providerBridging: UInt16 = 0x88A8
     static let oldQinQ: UInt16 = 0x9100
-    static let mpls: UInt16 = 0x8847
+    /// MPLS, unicast: a label stack.
+    public static let mpls: UInt16 = 0x8847
     static let mplsMulticast: UInt16 = 0x8848
     static let pppoeSession: UInt16 = 0x8864
     static let ppp: UInt16 = 0x880B

@@ -38,7 +38,21 @@ public struct IPHeader {
     /// Its place in a fragmented datagram; nil for whole ones (an IPv6 atomic fragment, RFC 6946, is whole).
     public var fragment: Fragment?
     /// Whether an IPv4 header has the "more fragments" bit.
-    public var hasMoreFragmentsBit = false
+    public var hasMoreFragmentsBit: Bool
+
+    /// Makes a packet from its parts.
+    public init(
+        source: IPAddress, destination: IPAddress, protocolNumber: UInt8, payload: UnsafeRawBufferPointer,
+        payloadLength: Int, fragment: Fragment? = nil, hasMoreFragmentsBit: Bool = false
+    ) {
+        self.source = source
+        self.destination = destination
+        self.protocolNumber = protocolNumber
+        self.payload = payload
+        self.payloadLength = payloadLength
+        self.fragment = fragment
+        self.hasMoreFragmentsBit = hasMoreFragmentsBit
+    }
 
     /// Reads a packet.
     ///
@@ -86,8 +100,7 @@ public struct IPHeader {
         var packet = IPHeader(
             source: IPAddress(ipv6High: bytes.field64(8), low: bytes.field64(16)),
             destination: IPAddress(ipv6High: bytes.field64(24), low: bytes.field64(32)),
-            protocolNumber: bytes[6], payload: bytes.after(40).first(payloadLength), payloadLength: payloadLength,
-            fragment: nil)
+            protocolNumber: bytes[6], payload: bytes.after(40).first(payloadLength), payloadLength: payloadLength)
         try packet.takeExtensionHeaders(isLengthUnknown: isLengthUnknown)
         return packet
     }

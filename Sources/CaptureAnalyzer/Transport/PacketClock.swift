@@ -1,0 +1,24 @@
+internal import SessionTrace
+
+/// Packet time for releasing state: the lowest time of each run of packets, never going back. A packet whose time is far
+/// ahead of its neighbours' moves nothing.
+struct PacketClock {
+    /// Packets in a run.
+    static let run = 32
+    /// The time that all packets have passed.
+    private(set) var now = Instant.distantPast
+    private var lowest = Instant.distantFuture
+    private var count = 0
+
+    /// Takes a packet's time. Returns whether `now` may have moved.
+    @inline(__always)
+    mutating func tick(_ time: Instant) -> Bool {
+        if time < lowest { lowest = time }
+        count += 1
+        guard count == Self.run else { return false }
+        if lowest > now { now = lowest }
+        lowest = .distantFuture
+        count = 0
+        return true
+    }
+}
