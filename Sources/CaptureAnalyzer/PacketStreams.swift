@@ -1,5 +1,5 @@
 public import SessionTrace
-internal import WireFormats
+public import WireFormats
 
 /// Captured packets in, streams out: the network layer and the flow table in one.
 ///
@@ -30,23 +30,16 @@ public struct PacketStreams {
 
     /// Takes the next packet of the capture.
     ///
-    /// - Parameters:
-    ///   - linkType: the LINKTYPE_ number of its interface.
-    ///   - originalLength: its length on the wire in bytes.
-    ///   - process: the process that the capture file names beside the packet.
     /// - Returns: the connection that the packet belongs to (the innermost one, through tunnels), if any: packet
     ///   comments are about that one.
     @discardableResult
     public mutating func receive(
-        _ frame: UnsafeRawBufferPointer, linkType: UInt32, originalLength: Int, reference: PacketReference,
-        interface: Int = 0, process: ProcessIdentity? = nil, into sink: inout some StreamSink
+        _ packet: borrowing CapturedPacket, into sink: inout some StreamSink
     ) -> ConnectionID? {
         withUnsafeMutablePointer(to: &table) { table in
             withUnsafeMutablePointer(to: &sink) { sink in
                 var feed = StreamFeed(table: table, sink: sink)
-                layer.receive(
-                    frame, linkType: linkType, originalLength: originalLength, reference: reference,
-                    interface: interface, process: process, into: &feed)
+                layer.receive(packet, into: &feed)
                 return feed.connection
             }
         }

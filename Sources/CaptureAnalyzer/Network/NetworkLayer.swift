@@ -1,5 +1,5 @@
-public import SessionTrace
-internal import WireFormats
+internal import SessionTrace
+public import WireFormats
 
 /// Frames in, segments and datagrams out: link headers off, fragments together, tunnels opened.
 ///
@@ -29,29 +29,23 @@ public struct NetworkLayer {
         let process: ProcessIdentity?
     }
 
-    /// Takes a frame.
-    ///
-    /// - Parameters:
-    ///   - linkType: the LINKTYPE_ number of its interface.
-    ///   - originalLength: its length on the wire in bytes.
-    ///   - process: the process that the capture file names beside the frame.
-    public mutating func receive(
-        _ frame: UnsafeRawBufferPointer, linkType: UInt32, originalLength: Int, reference: PacketReference,
-        interface: Int, process: ProcessIdentity?, into sink: inout some TransportSink
-    ) {
+    /// Takes a packet of the capture.
+    public mutating func receive(_ packet: borrowing CapturedPacket, into sink: inout some TransportSink) {
+        let frame = packet.bytes
+        let reference = packet.reference
         counters.packets += 1
-        let wireLength = max(originalLength, frame.count)
+        let wireLength = max(packet.originalLength, frame.count)
         if wireLength > frame.count { counters.truncatedPackets += 1 }
         expireFragments(at: reference, into: &sink)
-        let link = LinkLayer.read(frame, linkType: linkType, wireLength: wireLength)
+        let link = LinkLayer.read(frame, linkType: packet.linkType.rawValue, wireLength: wireLength)
         let context = Frame(
             end: frame.baseAddress.map { $0 + frame.count }, cutLength: wireLength - frame.count,
-            reference: reference, interface: interface, record: link.process, process: process)
+            reference: reference, interface: packet.interface, record: link.process, process: packet.process)
         var sawFragment = false
         switch link.payload {
         case .unsupported:
             counters.unsupportedLinkType += 1
-            unread.add(.linkType(linkType), at: reference, bytes: wireLength)
+            unread.add(.linkType(packet.linkType.rawValue), at: reference, bytes: wireLength)
         case .notIP:
             counters.notIP += 1
         default:

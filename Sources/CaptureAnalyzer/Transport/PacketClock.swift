@@ -5,8 +5,9 @@ internal import SessionTrace
 struct PacketClock {
     /// Packets in a run.
     static let run = 32
-    /// The time that all packets have passed.
+    /// The time that all packets have passed; during the first run, the first packet's.
     private(set) var now = Instant.distantPast
+    private var hasRun = false
     private var lowest = Instant.distantFuture
     private var count = 0
 
@@ -14,9 +15,11 @@ struct PacketClock {
     @inline(__always)
     mutating func tick(_ time: Instant) -> Bool {
         if time < lowest { lowest = time }
+        if !hasRun { now = lowest }
         count += 1
         guard count == Self.run else { return false }
         if lowest > now { now = lowest }
+        hasRun = true
         lowest = .distantFuture
         count = 0
         return true
