@@ -30,6 +30,8 @@ struct FragmentTable {
         /// Bytes that were missing from captured fragments (snapshot length).
         var cutBytes = 0
         var isFinished = false
+        /// Whether its first fragment was cut when it was captured, and has been read on its own.
+        var isRead = false
 
         /// Whether nothing is missing.
         var isComplete: Bool {
@@ -107,6 +109,7 @@ struct FragmentTable {
         if !fragment.hasMore, datagram.totalLength == nil { datagram.totalLength = end }
         datagram.last = reference
         datagram.cutBytes += packet.payloadLength - packet.payload.count
+        if fragment.offset == 0, packet.payload.count < packet.payloadLength { datagram.isRead = true }
         let isNew = datagram.insert(packet.payload, at: fragment.offset, conflicts: &conflicts)
         if datagram.isComplete {
             datagram.isFinished = true

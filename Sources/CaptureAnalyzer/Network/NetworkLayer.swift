@@ -103,6 +103,7 @@ public struct NetworkLayer {
                 counters.malformed += 1
             case .cutShort:
                 counters.headersCutShort += 1
+                if bytes.count >= 8, bytes[0] >> 4 == 4, bytes[6] & 0x20 != 0 { sawFragment = true }
                 if frame.cutLength > 0 { unread.add(.cutShort, at: frame.reference, bytes: nil) }
             }
             return
@@ -111,6 +112,10 @@ public struct NetworkLayer {
         guard let fragment = packet.fragment else {
             takeTransport(packet, of: frame, depth: depth, sawFragment: &sawFragment, into: &sink)
             return
+        }
+        if fragment.offset == 0, packet.payload.count < packet.payloadLength {
+            // Cut when it was captured, so it will never be whole: what there is of it is read now.
+            takeJoined(packet, of: frame, depth: depth, sawFragment: &sawFragment, into: &sink)
         }
         let conflicts = fragments.conflicts
         switch fragments.add(packet, fragment: fragment, at: frame.reference) {
@@ -122,8 +127,6 @@ public struct NetworkLayer {
             counters.reassembledDatagrams += 1
             datagram.bytes.withUnsafeBytes { whole in
                 var joined = packet
-                joined.fragment = nil
-                joined.hasMoreFragmentsBit = false
                 joined.protocolNumber = datagram.protocolNumber
                 joined.payload = whole
                 joined.payloadLength = whole.count
@@ -139,6 +142,7 @@ public struct NetworkLayer {
         _ packet: IPHeader, of frame: Frame, depth: Int, sawFragment: inout Bool, into sink: inout some TransportSink
     ) {
         var packet = packet
+        packet.fragment = nil
         if !packet.source.isIPv4 {
             do throws(IPHeader.Fault) {
                 try packet.takeExtensionHeaders()
@@ -231,22 +235,24 @@ public struct NetworkLayer {
         let length = max(datagram.totalLength ?? 0, datagram.bytes.count)
         let frame = Frame(
             end: nil, cutLength: 0, reference: datagram.last, interface: 0, record: .none, process: nil)
-        let isTold = datagram.bytes.withUnsafeBytes { bytes -> Bool in
-            var packet = IPHeader(
-                source: datagram.key.source, destination: datagram.key.destination,
-                protocolNumber: datagram.protocolNumber,
-                payload: UnsafeRawBufferPointer(rebasing: bytes[..<datagram.leadingLength]), payloadLength: length)
-            do throws(IPHeader.Fault) {
-                if !packet.source.isIPv4 { try packet.takeExtensionHeaders() }
-            } catch {
-                return false
+        let isTold =
+            !datagram.isRead
+            && datagram.bytes.withUnsafeBytes { bytes -> Bool in
+                var packet = IPHeader(
+                    source: datagram.key.source, destination: datagram.key.destination,
+                    protocolNumber: datagram.protocolNumber,
+                    payload: UnsafeRawBufferPointer(rebasing: bytes[..<datagram.leadingLength]), payloadLength: length)
+                do throws(IPHeader.Fault) {
+                    if !packet.source.isIPv4 { try packet.takeExtensionHeaders() }
+                } catch {
+                    return false
+                }
+                guard packet.protocolNumber == 6 || packet.protocolNumber == 17,
+                    let unit = Self.unit(of: packet, frame: frame)
+                else { return false }
+                sink.receivedPart(unit, spot: spot)
+                return true
             }
-            guard packet.protocolNumber == 6 || packet.protocolNumber == 17,
-                let unit = Self.unit(of: packet, frame: frame)
-            else { return false }
-            sink.receivedPart(unit, spot: spot)
-            return true
-        }
         if !isTold { sink.blind(spot) }
     }
 }

@@ -107,7 +107,7 @@ public struct ConnectionTable {
         guard flows[slot].phase != .closing else { return id }
         let phase = flows[slot].livePhase
         flows.move(slot, to: phase)
-        flows[slot].since = .init(packets: units, time: clock.now)
+        flows[slot].since = .init(packets: units, time: unit.reference.time)
         return id
     }
 
@@ -152,7 +152,7 @@ public struct ConnectionTable {
         flows[slot].last = unit.reference
         if !flows[slot].hasProcess { identify(slot, unit, into: &sink) }
         flows.move(slot, to: .conversation)
-        flows[slot].since = .init(packets: units, time: clock.now)
+        flows[slot].since = .init(packets: units, time: unit.reference.time)
         guard !unit.isTunnel else { return id }
         flows[slot].countDatagram(unit.payload.count, from: side)
         sink.datagram(unit.payload, length: unit.payloadLength, from: side, at: unit.reference, on: id)
@@ -188,7 +188,7 @@ public struct ConnectionTable {
                 phase: transport == .udp ? .conversation : .open,
                 client: StreamHalf(side: .client, opened: opened.time),
                 server: StreamHalf(side: .server, opened: opened.time), last: opened,
-                hasProcess: process?.isKnown ?? false, since: .init(packets: units, time: clock.now)))
+                hasProcess: process?.isKnown ?? false, since: .init(packets: units, time: opened.time)))
         sink.opened(
             Connection(
                 id: id, transport: transport, client: sourceIsClient ? unit.source : unit.destination,
@@ -219,7 +219,7 @@ public struct ConnectionTable {
                 id: flows[slot].id, cause: flows[slot].endCause ?? cause, last: last,
                 clientBytes: flows[slot].client.deliveredBytes, serverBytes: flows[slot].server.deliveredBytes))
         flows.move(slot, to: .ended)
-        flows[slot].since = .init(packets: units, time: clock.now)
+        flows[slot].since = .init(packets: units, time: last.time)
         if flows.count(.ended) > limits.endedConnections, let oldest = flows.first(.ended), oldest != slot {
             flows.remove(oldest)
         }
@@ -249,19 +249,25 @@ public struct ConnectionTable {
     }
 
     private mutating func releaseByTime(into sink: inout some StreamSink) {
-        while let slot = flows.first(.ended), isOlder(slot, than: limits.endedNanoseconds) { flows.remove(slot) }
+        while let slot = firstSilent(.ended, for: limits.endedNanoseconds) { flows.remove(slot) }
+        while let slot = firstSilent(.halfSeen, for: limits.halfSeenNanoseconds) { close(slot, .idle, into: &sink) }
         for phase in [Flow.Phase.open, .conversation] {
-            while let slot = flows.first(phase), isOlder(slot, than: limits.idleNanoseconds) {
-                forget(slot, .idle, into: &sink)
-            }
-        }
-        while let slot = flows.first(.halfSeen), isOlder(slot, than: limits.halfSeenNanoseconds) {
-            close(slot, .idle, into: &sink)
+            while let slot = firstSilent(phase, for: limits.idleNanoseconds) { forget(slot, .idle, into: &sink) }
         }
     }
 
-    private func isOlder(_ slot: Int, than nanoseconds: Int64) -> Bool {
-        clock.now.nanoseconds(since: flows[slot].since.time) >= nanoseconds
+    /// The flow that has been silent longest in a phase, if that is long enough.
+    private mutating func firstSilent(_ phase: Flow.Phase, for nanoseconds: Int64) -> Int? {
+        while let slot = flows.first(phase) {
+            let silence = clock.now.nanoseconds(since: flows[slot].since.time)
+            guard silence < 0, silence < -nanoseconds, flows.count(phase) > 1 else {
+                return silence >= nanoseconds ? slot : nil
+            }
+            // Its last packet had a time far ahead of all others: it must not keep the others from being looked at.
+            flows[slot].since.time = clock.now
+            flows.move(slot, to: phase)
+        }
+        return nil
     }
 }
 

@@ -96,6 +96,11 @@ public struct LinkLayer {
     /// BSD loopback: an address family of four bytes in either byte order (of the host that captured, or network order).
     private static func addressFamilyPayload(of frame: UnsafeRawBufferPointer) -> LinkPayload {
         guard frame.count >= 5 else { return .cutShort }
+        switch frame.field16(0) {
+        // Some systems label PPP and Cisco HDLC so (as they come out of ISDN and serial drivers).
+        case 0xFF03, 0x0F00, 0x8F00: return PPPFrame.hdlcPayload(of: frame)
+        default: break
+        }
         let little = frame.littleField32(0)
         let family = little <= 0xFFFF ? little : frame.field32(0)
         switch family {
