@@ -42,6 +42,23 @@ public struct FieldSection: Hashable, Sendable {
                 valueLength: Int32(storage.count - valueStart), isKnown: isKnown))
     }
 
+    /// Appends a field from borrowed memory: the way of parsers, which copy each field once.
+    public mutating func append(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        let nameStart = storage.count
+        storage.append(contentsOf: name)
+        storage.append(contentsOf: value)
+        fields.append(
+            Field(
+                nameStart: Int32(nameStart), nameLength: Int32(name.count),
+                valueStart: Int32(nameStart + name.count), valueLength: Int32(value.count), isKnown: true))
+    }
+
+    /// Makes room for `fields` more fields with `bytes` of names and values together.
+    public mutating func reserveCapacity(fields count: Int, bytes: Int) {
+        storage.reserveCapacity(storage.count + bytes)
+        fields.reserveCapacity(fields.count + count)
+    }
+
     /// Appends a field given as text.
     public mutating func append(_ name: String, _ value: String) {
         append(name: name.utf8, value: value.utf8)

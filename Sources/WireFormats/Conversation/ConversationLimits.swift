@@ -10,6 +10,8 @@ public struct ConversationLimits: Hashable, Sendable {
     public var fields = 4_096
     /// Requests of one connection that wait for a response (HTTP/1 pipelining) or streams open at once (HTTP/2).
     public var openExchanges = 1_024
+    /// Body bytes kept by requests of one HTTP/1 connection that wait for a response; beyond it the oldest are given up.
+    public var openBytes = 32 << 20
     /// Interim (1xx) responses kept for one exchange.
     public var interimResponses = 64
     /// Bytes held of what a client sends before the answer tells which protocol they are (CONNECT, upgrade).

@@ -9,4 +9,6 @@ public enum ConversationOutput: Hashable, Sendable {
     case tunnelOpened(ConnectionTarget?)
     /// Bytes of the protocol inside, in order for each side, with the packet that carried them.
     case tunnelled([UInt8], Side, PacketReference)
+    /// Bytes of the protocol inside that the capture does not hold: how many, where known, whose, and where noticed.
+    case tunnelHole(length: Int?, Side, PacketReference)
 }

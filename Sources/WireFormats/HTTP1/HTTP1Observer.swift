@@ -1,0 +1,213 @@
+internal import SessionTrace
+
+/// Both directions of an HTTP/1 connection: bytes in, exchanges out (RFC 9112). It reads what passed; it never answers.
+struct HTTP1Observer {
+    /// What the connection carries from some place on.
+    enum Successor {
+        /// CONNECT got a 2xx, or a 101 names a protocol that is not read here.
+        case tunnel(ConnectionTarget?)
+        case webSocket(ExchangeID, extensions: [String])
+        /// `Upgrade: h2c` got a 101: the request becomes stream 1; its exchange keeps its number and its interim responses,
+        /// the 101 among them.
+        case http2(Request, informational: [Response], number: Int)
+    }
+
+    /// A change of protocol; the server's bytes after the current offset, and the client's that were held, belong to it.
+    struct Switch {
+        var successor: Successor
+        var held: [HeldPiece]
+        /// The client had finished while its bytes were held.
+        var clientFinished: PacketReference?
+    }
+
+    let connection: ConnectionID
+    let isSecure: Bool
+    let limits: ConversationLimits
+    var client: MessageReader
+    var server: MessageReader
+    var queue: ExchangeQueue
+    var pairing = ResponsePairing()
+    /// The exchange whose request, or response, is being read.
+    var requestBeingRead: Int?
+    var responseBeingRead: Int?
+    /// After CONNECT or an upgrade request, what the client sends waits for the response; nil: nothing is to be held.
+    var holding: Holding?
+    /// The next message of a side begins where an ambiguous one was taken to end.
+    var clientIsDoubtful = false
+    var serverIsDoubtful = false
+    var serverBytesSeen = false
+    var finishedFirst: Side?
+    var finishedSides: Set<Side> = []
+    var openBytes = 0
+    var gaveUp = false
+    /// Requests and responses (interim ones too) whose heads were read.
+    private(set) var requestCount = 0
+    private(set) var responseCount = 0
+
+    /// `startSeen`: the first bytes given are the first of the connection; otherwise it looks for the next message.
+    init(
+        connection: ConnectionID, isSecure: Bool, limits: ConversationLimits, startSeen: Bool,
+        firstExchangeIndex: Int = 0
+    ) {
+        self.connection = connection
+        self.isSecure = isSecure
+        self.limits = limits
+        client = MessageReader(side: .client, limits: limits, startSeen: startSeen)
+        server = MessageReader(side: .server, limits: limits, startSeen: startSeen)
+        queue = ExchangeQueue(firstNumber: firstExchangeIndex)
+    }
+
+    /// Reads bytes of one side from `offset` on. When the protocol changes it stops there and says so.
+    mutating func receive(
+        _ bytes: UnsafeRawBufferPointer, from offset: inout Int, side: Side, at packet: PacketReference,
+        into output: inout [ConversationOutput]
+    ) -> Switch? {
+        switch side {
+        case .client:
+            receiveFromClient(bytes, from: &offset, at: packet, into: &output)
+            return nil
+        case .server:
+            return receiveFromServer(bytes, from: &offset, at: packet, into: &output)
+        }
+    }
+
+    /// Counts a response head.
+    mutating func countResponse() {
+        responseCount += 1
+    }
+
+    // MARK: The client's side
+
+    mutating func receiveFromClient(
+        _ bytes: UnsafeRawBufferPointer, from offset: inout Int, at packet: PacketReference,
+        into output: inout [ConversationOutput]
+    ) {
+        while true {
+            if holding != nil {
+                hold(bytes.slice(offset..<bytes.count), at: packet, into: &output)
+                offset = bytes.count
+                return
+            }
+            switch client.read(bytes, from: &offset, at: packet) {
+            case .needsInput:
+                return
+            case .head(let head, let started):
+                beginRequest(head, started: started, at: packet, into: &output)
+            case .ended(let message):
+                endRequest(message, state: .whole, into: &output)
+            case .broken(let message, let reason):
+                if let number = requestBeingRead { queue.update(number) { $0.add(.ambiguousFraming(reason)) } }
+                endRequest(message, state: .cut, into: &output)
+                pairing.gap(from: .client)
+            case .headOverLimit(let head, let started):
+                let reason = "request head over \(limits.head) bytes"
+                unreadable(reason, bytes: limits.head, from: .client, since: started, at: packet, into: &output)
+                beginCutRequest(head, reason: reason, started: started, at: packet, into: &output)
+                pairing.gap(from: .client)
+            case .noMessage:
+                client.lose()
+                pairing.gap(from: .client)
+            case .resumed(let search):
+                passedOver(search, from: .client, at: packet, into: &output)
+            }
+        }
+    }
+
+    private mutating func beginRequest(
+        _ head: MessageHead, started: PacketReference, at packet: PacketReference,
+        into output: inout [ConversationOutput]
+    ) {
+        guard case .request(let method, let target) = head.start else { return }
+        requestCount += 1
+        let number = openRequest(head, method: method, target: target, started: started, at: packet)
+        let (framing, ambiguity) = head.framing.framing(of: .client, version: head.version)
+        queue.update(number) { exchange in
+            if let ambiguity { exchange.add(.ambiguousFraming("request: \(ambiguity)")) }
+            if clientIsDoubtful {
+                exchange.add(.ambiguousFraming("begins where an ambiguous request was taken to end"))
+            }
+        }
+        clientIsDoubtful = ambiguity != nil
+        requestBeingRead = number
+        announce(number, hasBody: framing != .none, into: &output)
+        if method == "CONNECT" || head.framing.hasUpgrade {
+            // The bytes of the next protocol follow the request: hold them once it is whole.
+            pendingHold = true
+        }
+        if framing == .none {
+            endRequest(client.endAtHead(packet), state: .whole, into: &output)
+        } else {
+            client.begin(framing)
+        }
+        boundOpenExchanges(at: packet, into: &output)
+    }
+
+    /// A request of which only a part of the head was read.
+    mutating func beginCutRequest(
+        _ head: MessageHead?, reason: String, started: PacketReference, at packet: PacketReference,
+        into output: inout [ConversationOutput]
+    ) {
+        guard let head, case .request(let method, let target) = head.start else { return }
+        requestCount += 1
+        let number = openRequest(head, method: method, target: target, started: started, at: packet)
+        queue.update(number) {
+            $0.add(.malformedHead(reason))
+            $0.requestState = .cut
+            $0.request?.body.isComplete = false
+        }
+        announce(number, hasBody: true, into: &output)
+        boundOpenExchanges(at: packet, into: &output)
+    }
+
+    private mutating func openRequest(
+        _ head: MessageHead, method: String, target: String, started: PacketReference, at packet: PacketReference
+    ) -> Int {
+        let number = queue.nextNumber
+        let place = TargetPlace(method: method, target: target, host: head.framing.host, isSecure: isSecure)
+        let request = Request(
+            method: method, target: target, scheme: place.scheme, authority: place.authority, fields: head.fields,
+            body: .empty, started: started, ended: packet)
+        var exchange = OpenExchange(
+            number: number, version: head.version, request: request, requestState: .reading, ended: packet)
+        exchange.anomalies = head.anomalies
+        exchange.followsGap = pairing.requestFollowsGap()
+        queue.append(exchange)
+        return number
+    }
+
+    private func announce(_ number: Int, hasBody: Bool, into output: inout [ConversationOutput]) {
+        guard let exchange = queue[number], var request = exchange.request else { return }
+        request.body.isComplete = !hasBody
+        output.append(
+            .event(.requestStarted(ExchangeID(connection: connection, index: number), exchange.version, request)))
+    }
+
+    mutating func endRequest(
+        _ message: MessageEnd, state: OpenExchange.RequestState, into output: inout [ConversationOutput]
+    ) {
+        guard let number = requestBeingRead else { return }
+        requestBeingRead = nil
+        openBytes += message.body.bytes.count
+        queue.update(number) { exchange in
+            exchange.request?.body = message.body
+            exchange.request?.trailers = message.trailers
+            exchange.request?.ended = message.ended
+            exchange.requestState = state
+            exchange.ended = message.ended
+            for anomaly in message.anomalies { exchange.add(anomaly) }
+        }
+        if message.dropped > 0, let started = queue[number]?.request?.started {
+            bodyOverLimit(message, since: started, into: &output)
+        }
+        if pendingHold {
+            pendingHold = false
+            if queue[number]?.awaitsResponse == true { holding = Holding(number: number) }
+        }
+        if let exchange = queue[number], let end = exchange.responseEnd {
+            close(number, state == .whole ? end : .notSeen, into: &output)
+        }
+    }
+
+    /// The request being read is followed by bytes that wait for its response.
+    var pendingHold = false
+}

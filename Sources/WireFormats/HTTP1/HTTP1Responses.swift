@@ -1,0 +1,194 @@
+internal import SessionTrace
+
+/// The server's side of `HTTP1Observer`.
+extension HTTP1Observer {
+    mutating func receiveFromServer(
+        _ bytes: UnsafeRawBufferPointer, from offset: inout Int, at packet: PacketReference,
+        into output: inout [ConversationOutput]
+    ) -> Switch? {
+        serverBytesSeen = serverBytesSeen || !bytes.isEmpty
+        while true {
+            switch server.read(bytes, from: &offset, at: packet) {
+            case .needsInput:
+                return nil
+            case .head(let head, let started):
+                if let change = beginResponse(head, started: started, at: packet, into: &output) { return change }
+            case .ended(let message):
+                endResponse(message, end: .complete, into: &output)
+            case .broken(let message, let reason):
+                if let number = responseBeingRead { queue.update(number) { $0.add(.ambiguousFraming(reason)) } }
+                endResponse(message, end: .notSeen, into: &output)
+                pairing.gap(from: .server)
+            case .headOverLimit(let head, let started):
+                let reason = "response head over \(limits.head) bytes"
+                unreadable(reason, bytes: limits.head, from: .server, since: started, at: packet, into: &output)
+                cutResponse(head, reason: reason, started: started, at: packet, into: &output)
+                pairing.gap(from: .server)
+            case .noMessage:
+                beginBareResponse(at: packet)
+            case .resumed(let search):
+                passedOver(search, from: .server, at: packet, into: &output)
+            }
+        }
+    }
+
+    private mutating func beginResponse(
+        _ head: MessageHead, started: PacketReference, at packet: PacketReference,
+        into output: inout [ConversationOutput]
+    ) -> Switch? {
+        guard case .status(let status, let reason) = head.start else { return nil }
+        countResponse()
+        let number = answeredExchange(version: head.version, at: packet, into: &output)
+        var response = Response(
+            status: status, reason: reason, fields: head.fields, started: started, ended: packet)
+        let request = queue[number]?.request
+        queue.update(number) { exchange in
+            exchange.ended = packet
+            for anomaly in head.anomalies { exchange.add(anomaly) }
+            if serverIsDoubtful {
+                exchange.add(.ambiguousFraming("begins where an ambiguous response was taken to end"))
+            }
+        }
+        serverIsDoubtful = false
+
+        let maySwitch = request == nil || holding?.number == number
+        if status < 200, !(status == 101 && maySwitch) {
+            let limit = limits.interimResponses
+            queue.update(number) { exchange in
+                if status == 101 { exchange.add(.malformedHead("101 without an upgrade being asked for")) }
+                if exchange.informational.count < limit { exchange.informational.append(response) }
+            }
+            _ = server.endAtHead(packet)
+            return nil
+        }
+
+        if var successor = successor(status: status, head: head, request: request, number: number) {
+            queue.update(number) { $0.response = response }
+            if case .http2(let request, _, let number) = successor {
+                let interim = queue.remove(number)?.informational ?? []
+                successor = .http2(request, informational: interim + [response], number: number)
+            } else {
+                close(number, .complete, into: &output)
+            }
+            let held = holding
+            holding = nil
+            return Switch(successor: successor, held: held?.pieces ?? [], clientFinished: held?.finished)
+        }
+
+        var (framing, ambiguity) = head.framing.framing(of: .server, version: head.version)
+        if request?.method == "HEAD" || status == 204 || status == 304 { framing = .none }
+        if framing == .none { ambiguity = nil }
+        response.body.isComplete = framing == .none
+        queue.update(number) { exchange in
+            exchange.response = response
+            if let ambiguity { exchange.add(.ambiguousFraming("response: \(ambiguity)")) }
+        }
+        serverIsDoubtful = ambiguity != nil
+        responseBeingRead = number
+        if framing == .none {
+            endResponse(server.endAtHead(packet), end: .complete, into: &output)
+        } else {
+            server.begin(framing)
+        }
+        if holding?.number == number { releaseHeld(into: &output) }
+        return nil
+    }
+
+    /// The exchange that a response head belongs to; one without a request is opened when there is none.
+    private mutating func answeredExchange(
+        version: HTTPVersion, at packet: PacketReference, into output: inout [ConversationOutput]
+    ) -> Int {
+        let answer = pairing.answer(in: queue)
+        for number in answer.unseen { close(number, .notSeen, into: &output) }
+        if let number = answer.exchange { return number }
+        let number = queue.nextNumber
+        var exchange = OpenExchange(number: number, version: version, requestState: .absent, ended: packet)
+        exchange.add(.unexpectedResponse)
+        queue.append(exchange)
+        return number
+    }
+
+    private func successor(
+        status: Int, head: MessageHead, request: Request?, number: Int
+    ) -> Successor? {
+        if request?.method == "CONNECT", (200..<300).contains(status) {
+            let place = request.flatMap { HostName.parse(authority: $0.target) }
+            return .tunnel(place.map { ConnectionTarget(host: $0.host, port: $0.port ?? 443) })
+        }
+        guard status == 101 else { return nil }
+        let names = (head.fields.values("upgrade") + (request?.fields.values("upgrade") ?? [])).first ?? ""
+        switch names.lowercased() {
+        case "websocket":
+            let id = ExchangeID(connection: connection, index: number)
+            return .webSocket(id, extensions: head.fields.values("sec-websocket-extensions"))
+        case "h2c":
+            guard let request else { return .tunnel(nil) }
+            return .http2(request, informational: [], number: number)
+        default:
+            return .tunnel(nil)
+        }
+    }
+
+    /// Bytes without a status line where the connection's first response should be: an HTTP/0.9 response, which is
+    /// content until close. Anywhere else they are passed over.
+    private mutating func beginBareResponse(at packet: PacketReference) {
+        guard queue.count == 1, !pairing.serverGap, let number = queue.firstAwaiting else {
+            server.lose()
+            pairing.gap(from: .server)
+            return
+        }
+        let (gathered, first) = server.takeGathered()
+        let started = first ?? packet
+        queue.update(number) { exchange in
+            exchange.response = Response(
+                status: 0, reason: "", fields: FieldSection(), started: started, ended: packet)
+            exchange.ended = packet
+            if exchange.version != .http09 { exchange.add(.notHTTP("a response without a status line")) }
+        }
+        responseBeingRead = number
+        server.begin(.untilClose)
+        var at = 0
+        gathered.withUnsafeBytes { _ = server.read($0, from: &at, at: started) }
+    }
+
+    mutating func endResponse(_ message: MessageEnd, end: ExchangeEnd, into output: inout [ConversationOutput]) {
+        guard let number = responseBeingRead else { return }
+        responseBeingRead = nil
+        queue.update(number) { exchange in
+            exchange.response?.body = message.body
+            exchange.response?.trailers = message.trailers
+            exchange.response?.ended = message.ended
+            exchange.ended = message.ended
+            for anomaly in message.anomalies { exchange.add(anomaly) }
+        }
+        guard let state = queue[number]?.requestState else { return }
+        switch state {
+        case .absent, .whole: close(number, end, into: &output)
+        case .cut: close(number, .notSeen, into: &output)
+        case .reading: queue.update(number) { $0.responseEnd = end }
+        }
+    }
+
+    /// A response of which only a part of the head was read.
+    mutating func cutResponse(
+        _ head: MessageHead?, reason: String, started: PacketReference, at packet: PacketReference,
+        into output: inout [ConversationOutput]
+    ) {
+        guard let head, case .status(let status, let phrase) = head.start else { return }
+        countResponse()
+        let number = answeredExchange(version: head.version, at: packet, into: &output)
+        var response = Response(
+            status: status, reason: phrase, fields: head.fields, started: started, ended: packet)
+        response.body.isComplete = false
+        queue.update(number) { exchange in
+            exchange.add(.malformedHead(reason))
+            if status < 200 { exchange.informational.append(response) } else { exchange.response = response }
+            exchange.ended = packet
+        }
+        guard status >= 200 else { return }
+        responseBeingRead = number
+        var message = MessageEnd(ended: packet)
+        message.body.isComplete = false
+        endResponse(message, end: .notSeen, into: &output)
+    }
+}
