@@ -97,16 +97,15 @@ struct HTTP1Observer {
                 endRequest(message, state: .whole, into: &output)
             case .broken(let message, let reason):
                 if let number = requestBeingRead { queue.update(number) { $0.add(.ambiguousFraming(reason)) } }
+                // The search that follows misses no start line, so no request is hidden.
                 endRequest(message, state: .cut, into: &output)
-                pairing.gap(from: .client)
             case .headOverLimit(let head, let started):
                 let reason = "request head over \(limits.head) bytes"
                 unreadable(reason, bytes: limits.head, from: .client, since: started, at: packet, into: &output)
                 beginCutRequest(head, reason: reason, started: started, at: packet, into: &output)
-                pairing.gap(from: .client)
+                if head == nil { pairing.gap(from: .client) }
             case .noMessage:
                 client.lose()
-                pairing.gap(from: .client)
             case .resumed(let search):
                 passedOver(search, from: .client, at: packet, into: &output)
             }

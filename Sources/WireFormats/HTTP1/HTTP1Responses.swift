@@ -18,12 +18,11 @@ extension HTTP1Observer {
             case .broken(let message, let reason):
                 if let number = responseBeingRead { queue.update(number) { $0.add(.ambiguousFraming(reason)) } }
                 endResponse(message, end: .notSeen, into: &output)
-                pairing.gap(from: .server)
             case .headOverLimit(let head, let started):
                 let reason = "response head over \(limits.head) bytes"
                 unreadable(reason, bytes: limits.head, from: .server, since: started, at: packet, into: &output)
                 cutResponse(head, reason: reason, started: started, at: packet, into: &output)
-                pairing.gap(from: .server)
+                if head == nil { pairing.gap(from: .server) }
             case .noMessage:
                 beginBareResponse(at: packet)
             case .resumed(let search):
@@ -134,7 +133,6 @@ extension HTTP1Observer {
     private mutating func beginBareResponse(at packet: PacketReference) {
         guard queue.count == 1, !pairing.serverGap, let number = queue.firstAwaiting else {
             server.lose()
-            pairing.gap(from: .server)
             return
         }
         let (gathered, first) = server.takeGathered()
