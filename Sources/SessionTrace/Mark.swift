@@ -88,22 +88,57 @@ public struct Mark: Hashable, Sendable {
 }
 
 extension Mark.Kind: RawRepresentable {
-    private static let known: [(String, Mark.Kind)] = [
-        ("scenario", .scenario), ("launch", .launch), ("render", .render), ("jit-shown", .jitShown), ("tap", .tap),
-        ("background", .background), ("foreground", .foreground), ("restore", .restore), ("opened", .opened),
-        ("return", .return), ("link-opened", .linkOpened), ("reload", .reload), ("kill", .kill),
-        ("browser-clean", .browserClean), ("net-off", .netOff), ("net-on", .netOn), ("withdraw", .withdraw),
-        ("note", .note), ("end", .end),
-    ]
-
     /// The kind written in a mark's `kind` member; an unknown word becomes `other`.
     public init(rawValue: String) {
-        self = Self.known.first { $0.0 == rawValue }?.1 ?? .other(rawValue)
+        switch rawValue {
+        case "scenario": self = .scenario
+        case "launch": self = .launch
+        case "render": self = .render
+        case "jit-shown": self = .jitShown
+        case "tap": self = .tap
+        case "background": self = .background
+        case "foreground": self = .foreground
+        case "restore": self = .restore
+        case "opened": self = .opened
+        case "return": self = .return
+        case "link-opened": self = .linkOpened
+        case "reload": self = .reload
+        case "kill": self = .kill
+        case "browser-clean": self = .browserClean
+        case "net-off": self = .netOff
+        case "net-on": self = .netOn
+        case "withdraw": self = .withdraw
+        case "note": self = .note
+        case "end": self = .end
+        default: self = .other(rawValue)
+        }
     }
 
     /// The word that a mark's `kind` member holds.
+    ///
+    /// Equality of a raw-representable type goes through its raw value, so this must not compare kinds itself.
     public var rawValue: String {
-        if case .other(let word) = self { return word }
-        return Self.known.first { $0.1 == self }?.0 ?? ""
+        switch self {
+        case .scenario: "scenario"
+        case .launch: "launch"
+        case .render: "render"
+        case .jitShown: "jit-shown"
+        case .tap: "tap"
+        case .background: "background"
+        case .foreground: "foreground"
+        case .restore: "restore"
+        case .opened: "opened"
+        case .return: "return"
+        case .linkOpened: "link-opened"
+        case .reload: "reload"
+        case .kill: "kill"
+        case .browserClean: "browser-clean"
+        case .netOff: "net-off"
+        case .netOn: "net-on"
+        case .withdraw: "withdraw"
+        case .note: "note"
+        case .end: "end"
+        case .other(let word): word
+        }
     }
 }

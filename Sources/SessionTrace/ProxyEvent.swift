@@ -33,21 +33,41 @@ public struct ProxyEvent: Hashable, Sendable {
 }
 
 extension ProxyEvent.Kind: RawRepresentable {
-    private static let known: [(String, ProxyEvent.Kind)] = [
-        ("dialed", .dialed), ("dial-failed", .dialFailed), ("upstream-tls", .upstreamTLS),
-        ("upstream-tls-failed", .upstreamTLSFailed), ("leaf-refused", .leafRefused),
-        ("leaf-suspected", .leafSuspected), ("passthrough", .passthrough), ("fault", .fault),
-        ("withheld", .withheld), ("exchange", .exchange), ("limit", .limit),
-    ]
-
     /// The kind written in the event's `kind` member; an unknown word becomes `other`.
     public init(rawValue: String) {
-        self = Self.known.first { $0.0 == rawValue }?.1 ?? .other(rawValue)
+        switch rawValue {
+        case "dialed": self = .dialed
+        case "dial-failed": self = .dialFailed
+        case "upstream-tls": self = .upstreamTLS
+        case "upstream-tls-failed": self = .upstreamTLSFailed
+        case "leaf-refused": self = .leafRefused
+        case "leaf-suspected": self = .leafSuspected
+        case "passthrough": self = .passthrough
+        case "fault": self = .fault
+        case "withheld": self = .withheld
+        case "exchange": self = .exchange
+        case "limit": self = .limit
+        default: self = .other(rawValue)
+        }
     }
 
     /// The word that the event's `kind` member holds.
+    ///
+    /// Equality of a raw-representable type goes through its raw value, so this must not compare kinds itself.
     public var rawValue: String {
-        if case .other(let word) = self { return word }
-        return Self.known.first { $0.1 == self }?.0 ?? ""
+        switch self {
+        case .dialed: "dialed"
+        case .dialFailed: "dial-failed"
+        case .upstreamTLS: "upstream-tls"
+        case .upstreamTLSFailed: "upstream-tls-failed"
+        case .leafRefused: "leaf-refused"
+        case .leafSuspected: "leaf-suspected"
+        case .passthrough: "passthrough"
+        case .fault: "fault"
+        case .withheld: "withheld"
+        case .exchange: "exchange"
+        case .limit: "limit"
+        case .other(let word): word
+        }
     }
 }
