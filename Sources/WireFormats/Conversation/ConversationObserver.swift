@@ -111,11 +111,16 @@ public struct ConversationObserver {
         case .undecided:
             held.append(.hole(length, side, packet))
             // What follows is no start: it is judged as a stream joined in the middle.
-            if side == .client ? heldClient.isEmpty : heldServer.isEmpty {
-                startSeen = false
-            } else {
-                becomeHTTP1(&output)
+            guard side == .client ? heldClient.isEmpty : heldServer.isEmpty else {
+                let line = side == .client ? heldClient : heldServer
+                if line.withUnsafeBytes({ MessageHead(cutLine: $0, from: side) }) != nil {
+                    becomeHTTP1(&output)
+                } else {
+                    becomeUnknown(&output)
+                }
+                return
             }
+            startSeen = false
         }
     }
 
@@ -188,11 +193,12 @@ public struct ConversationObserver {
     private mutating func closeHTTP1(
         cause: ConnectionEnd.Cause, at packet: PacketReference, into output: inout [ConversationOutput]
     ) {
+        let before = output.count
+        http1?.closed(cause: cause, at: packet, into: &output)
         let counts = counts
-        guard !startSeen, counts.http1Requests + counts.http1Responses == 0 else {
-            http1?.closed(cause: cause, at: packet, into: &output)
-            return
-        }
+        guard !startSeen, counts.http1Requests + counts.http1Responses == 0 else { return }
+        // Nothing was found in a stream without a start: it was no HTTP, rather than HTTP that can't be read.
+        output.removeSubrange(before...)
         sayUnknown(at: packet, into: &output)
     }
 
@@ -247,15 +253,18 @@ public struct ConversationObserver {
         case .http2:
             becomeHTTP2()
             replay(into: &output)
-        case .neither:
-            stage = .unknown
-            replay(into: &output)
+        case .neither: becomeUnknown(&output)
         }
     }
 
     private mutating func becomeHTTP1(_ output: inout [ConversationOutput]) {
         http1 = HTTP1Observer(connection: connection, isSecure: isSecure, limits: limits, startSeen: startSeen)
         stage = .http1
+        replay(into: &output)
+    }
+
+    private mutating func becomeUnknown(_ output: inout [ConversationOutput]) {
+        stage = .unknown
         replay(into: &output)
     }
 

@@ -1,3 +1,15 @@
+/// HTTP/1 messages in datagrams (SSDP).
+public enum HTTPDatagram {
+    /// Whether a datagram is an HTTP/1 request or response: its first line is a start line with a version. Its messages
+    /// can then be read with a `ConversationObserver` of their own.
+    public static func isMessage(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let lineFeed = ByteSearch.first(0x0A, in: bytes, from: 0) else { return false }
+        let end = lineFeed > 0 && bytes[lineFeed &- 1] == 0x0D ? lineFeed &- 1 : lineFeed
+        let line = bytes.slice(0..<end)
+        return StartLine.request(line)?.version != nil || StartLine.status(line) != nil
+    }
+}
+
 /// Tells HTTP/1 and HTTP/2 by a connection's first bytes.
 enum ProtocolRecognition {
     /// What the bytes are.

@@ -111,7 +111,7 @@ extension HTTP1Observer {
         }
         for side in Side.allCases {
             guard let search = side == .client ? client.search : server.search else { continue }
-            report(search, skipped: search.skippedAtEnd, from: side, at: packet, into: &output)
+            report(search, skipped: search.skipped, from: side, at: packet, into: &output)
         }
     }
 
@@ -182,7 +182,7 @@ extension HTTP1Observer {
     }
 
     func unreadable(
-        _ detail: String, bytes: Int, from side: Side, since started: PacketReference, at packet: PacketReference,
+        _ detail: String, bytes: Int?, from side: Side, since started: PacketReference, at packet: PacketReference,
         into output: inout [ConversationOutput]
     ) {
         output.append(

@@ -100,8 +100,12 @@ struct HTTP1Observer {
                 // The search that follows misses no start line, so no request is hidden.
                 endRequest(message, state: .cut, into: &output)
             case .headOverLimit(let head, let started):
-                let reason = "request head over \(limits.head) bytes"
-                unreadable(reason, bytes: limits.head, from: .client, since: started, at: packet, into: &output)
+                let reason = "longer than \(limits.head) bytes"
+                if head != nil {
+                    unreadable(
+                        "a request head \(reason)", bytes: nil, from: .client, since: started, at: packet, into: &output
+                    )
+                }
                 beginCutRequest(head, reason: reason, started: started, at: packet, into: &output)
                 if head == nil { pairing.gap(from: .client) }
             case .noMessage:
@@ -146,7 +150,11 @@ struct HTTP1Observer {
         _ head: MessageHead?, reason: String, started: PacketReference, at packet: PacketReference,
         into output: inout [ConversationOutput]
     ) {
-        guard let head, case .request(let method, let target) = head.start else { return }
+        guard let head, case .request(let method, let target) = head.start else {
+            unreadable(
+                "a request head, \(reason)", bytes: nil, from: .client, since: started, at: packet, into: &output)
+            return
+        }
         requestCount += 1
         let number = openRequest(head, method: method, target: target, started: started, at: packet)
         queue.update(number) {

@@ -19,8 +19,12 @@ extension HTTP1Observer {
                 if let number = responseBeingRead { queue.update(number) { $0.add(.ambiguousFraming(reason)) } }
                 endResponse(message, end: .notSeen, into: &output)
             case .headOverLimit(let head, let started):
-                let reason = "response head over \(limits.head) bytes"
-                unreadable(reason, bytes: limits.head, from: .server, since: started, at: packet, into: &output)
+                let reason = "longer than \(limits.head) bytes"
+                if head != nil {
+                    unreadable(
+                        "a response head \(reason)", bytes: nil, from: .server, since: started, at: packet,
+                        into: &output)
+                }
                 cutResponse(head, reason: reason, started: started, at: packet, into: &output)
                 if head == nil { pairing.gap(from: .server) }
             case .noMessage:
@@ -172,7 +176,11 @@ extension HTTP1Observer {
         _ head: MessageHead?, reason: String, started: PacketReference, at packet: PacketReference,
         into output: inout [ConversationOutput]
     ) {
-        guard let head, case .status(let status, let phrase) = head.start else { return }
+        guard let head, case .status(let status, let phrase) = head.start else {
+            unreadable(
+                "a response head, \(reason)", bytes: nil, from: .server, since: started, at: packet, into: &output)
+            return
+        }
         countResponse()
         let number = answeredExchange(version: head.version, at: packet, into: &output)
         var response = Response(

@@ -46,6 +46,33 @@ struct MessageHead {
     }
 }
 
+extension MessageHead {
+    /// What can be read of a start line whose end is missing; nil when it shows no method and target, or no status.
+    init?(cutLine line: UnsafeRawBufferPointer, from side: Side) {
+        switch side {
+        case .client:
+            guard let space = ByteSearch.first(0x20, in: line, from: 0), space > 0, space <= StartLine.methodLimit
+            else {
+                return nil
+            }
+            let method = line.slice(0..<space)
+            let rest = line.slice(space &+ 1..<line.count)
+            let end = ByteSearch.first(0x20, in: rest, from: 0) ?? rest.count
+            let isPlausible =
+                end > 0 && method.allSatisfy { $0 &- 0x41 < 26 || $0 == 0x2D }
+                && (rest[0] == 0x2F || rest.slice(0..<min(4, end)).text == "http" || method.text == "CONNECT")
+                && StartLine.mayBeginStatus(rest.slice(min(rest.count, end &+ 1)..<rest.count))
+            guard isPlausible else { return nil }
+            start = .request(method: method.text, target: rest.slice(0..<end).text)
+            version = .http11
+        case .server:
+            guard let status = StartLine.status(line) else { return nil }
+            start = .status(status.status, reason: line.slice(status.reason).text)
+            version = status.version
+        }
+    }
+}
+
 /// The lines of a head, each without its line end (CRLF, or LF alone: RFC 9112 §2.2).
 struct HeadLines {
     private let bytes: UnsafeRawBufferPointer

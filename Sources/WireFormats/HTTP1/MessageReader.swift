@@ -226,8 +226,10 @@ struct MessageReader {
         let started = collector.started ?? packet
         let bytes = collector.gathered
         collector.reset()
-        // Only whole lines count: the last one may be cut anywhere.
-        guard let lastLine = bytes.lastIndex(of: 0x0A) else { return (nil, started) }
+        // Only whole lines count, since the last one may be cut anywhere; of a start line that is cut, what there is.
+        guard let lastLine = bytes.lastIndex(of: 0x0A) else {
+            return (bytes.withUnsafeBytes { MessageHead(cutLine: $0, from: side) }, started)
+        }
         let head = bytes.withUnsafeBytes {
             MessageHead($0.slice(0..<lastLine + 1), from: side, fieldLimit: limits.fields)
         }
@@ -264,9 +266,9 @@ struct MessageReader {
             if let length { body.skip(length) } else { bodyHasUnknownHole = true }
             return .inside
         case .searching(var search):
-            search.interrupt()
+            let cut = search.interrupt()
             state = .searching(search)
-            return .between
+            return cut.map { .cutHead($0.head, started: $0.started) } ?? .between
         }
     }
 
@@ -301,8 +303,10 @@ struct MessageReader {
         case .untilClose:
             let message = end(at: packet, isComplete: inOrder)
             return inOrder ? .ended(message) : .cutBody(message)
-        case .searching:
-            return .nothing
+        case .searching(var search):
+            let cut = search.interrupt()
+            state = .searching(search)
+            return cut.map { .cutHead($0.head, started: $0.started) } ?? .nothing
         }
     }
 }

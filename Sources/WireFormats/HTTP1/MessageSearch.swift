@@ -29,15 +29,21 @@ struct MessageSearch {
         self.side = side
     }
 
-    /// Bytes follow that are not those after the last ones: the unfinished line is given up.
-    mutating func interrupt() {
-        skipped &+= line.count
+    /// Bytes follow that are not those after the last ones, or none: the unfinished line is given up. When it is the
+    /// beginning of a start line, what can be read of that is returned.
+    mutating func interrupt() -> (head: MessageHead, started: PacketReference)? {
+        let head = line.withUnsafeBytes { $0.isEmpty ? nil : MessageHead(cutLine: $0, from: side) }
+        let started = packets.first?.packet
+        if head == nil { skipped &+= line.count }
+        forgetLine()
+        guard let head, let started else { return nil }
+        return (head, started)
+    }
+
+    private mutating func forgetLine() {
         line.removeAll(keepingCapacity: true)
         packets.removeAll(keepingCapacity: true)
     }
-
-    /// Bytes passed over when nothing more will come.
-    var skippedAtEnd: Int { skipped &+ line.count }
 
     /// Reads from `offset` on until a start line is found.
     mutating func read(_ input: UnsafeRawBufferPointer, from offset: inout Int, at packet: PacketReference) -> Found? {
@@ -66,11 +72,11 @@ struct MessageSearch {
                     let started = packets.last { $0.start <= start }?.packet ?? packet
                     skipped &+= start
                     let found = Found(line: Array(line[start...]), started: started)
-                    line.removeAll(keepingCapacity: true)
-                    packets.removeAll(keepingCapacity: true)
+                    forgetLine()
                     return found
                 }
-                interrupt()
+                skipped &+= line.count
+                forgetLine()
             }
         }
         return nil
