@@ -96,7 +96,8 @@ public struct NetworkLayer {
         let reachesFrameEnd = start + bytes.count == frame.end
         let packet: IPHeader
         do throws(IPHeader.Fault) {
-            packet = try IPHeader.read(bytes, wireLength: bytes.count + (reachesFrameEnd ? frame.cutLength : 0))
+            packet = try IPHeader.read(
+                bytes, wireLength: bytes.count + (reachesFrameEnd ? frame.cutLength : 0), isBounded: !reachesFrameEnd)
         } catch {
             switch error {
             case .malformed:

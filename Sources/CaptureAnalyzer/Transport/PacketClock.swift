@@ -1,7 +1,7 @@
 internal import SessionTrace
 
-/// Packet time for releasing state: the lowest time of each run of packets, never going back. A packet whose time is far
-/// ahead of its neighbours' moves nothing.
+/// Packet time for releasing state: the lowest time of the latest run of packets. A packet whose time is far ahead of its
+/// neighbours' moves nothing, and a file that goes on with a clock of the past is followed.
 struct PacketClock {
     /// Packets in a run.
     static let run = 32
@@ -18,7 +18,7 @@ struct PacketClock {
         if !hasRun { now = lowest }
         count += 1
         guard count == Self.run else { return false }
-        if lowest > now { now = lowest }
+        now = lowest
         hasRun = true
         lowest = .distantFuture
         count = 0

@@ -66,7 +66,7 @@ public enum EtherType {
                 // RFC 2516 §4: version and type, code 0, session id, length; then a PPP protocol field.
                 guard rest.count >= 8 else { return .cutShort }
                 guard rest[1] == 0 else { return .notIP }
-                return PPPFrame.payload(of: rest.after(6))
+                return PPPFrame.payload(of: rest.after(6).first(Int(rest.field16(4))))
             case ppp:
                 return PPPFrame.payload(of: rest)
             case transparentEthernet:

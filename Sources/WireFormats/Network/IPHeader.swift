@@ -56,15 +56,23 @@ public struct IPHeader {
 
     /// Reads a packet.
     ///
-    /// - Parameter wireLength: bytes on the wire from the version nibble to the frame's end; it stands in for the
-    ///   length where the sender's network card had yet to fill it in (length 0: segmentation offload).
-    public static func read(_ bytes: UnsafeRawBufferPointer, wireLength: Int) throws(Fault) -> IPHeader {
+    /// - Parameters:
+    ///   - wireLength: bytes on the wire from the version nibble to the frame's end; it stands in for the length where
+    ///     the sender's network card had yet to fill it in (length 0: segmentation offload).
+    ///   - isBounded: whether an outer header (PPPoE, a tunnel) says that the packet is no longer than `bytes`: a
+    ///     longer length is then wrong, and not the sign of a packet cut short.
+    public static func read(
+        _ bytes: UnsafeRawBufferPointer, wireLength: Int, isBounded: Bool = false
+    ) throws(Fault) -> IPHeader {
         guard let first = bytes.first else { throw .cutShort }
+        var packet: IPHeader
         switch first >> 4 {
-        case 4: return try readVersion4(bytes, wireLength: wireLength)
-        case 6: return try readVersion6(bytes, wireLength: wireLength)
+        case 4: packet = try readVersion4(bytes, wireLength: wireLength)
+        case 6: packet = try readVersion6(bytes, wireLength: wireLength)
         default: throw .malformed
         }
+        if isBounded { packet.payloadLength = packet.payload.count }
+        return packet
     }
 
     private static func readVersion4(

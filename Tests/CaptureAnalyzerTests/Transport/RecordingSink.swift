@@ -15,6 +15,7 @@ struct RecordingSink: StreamSink {
         var bytes: [UInt8] = []
         var holes: [Hole] = []
         var conflicts = 0
+        var conflictPackets: [Int] = []
         var acknowledged: UInt64 = 0
         var isFinished = false
         var end: UInt64 = 0
@@ -87,7 +88,10 @@ struct RecordingSink: StreamSink {
 
     mutating func overlapConflict(from side: Side, at: PacketReference, on id: ConnectionID) {
         check(id, nil, "conflict")
-        modify(id, side) { stream, _ in stream.conflicts += 1 }
+        modify(id, side) { stream, _ in
+            stream.conflicts += 1
+            stream.conflictPackets.append(at.number)
+        }
     }
 
     mutating func finished(side: Side, at: PacketReference, on id: ConnectionID) {
