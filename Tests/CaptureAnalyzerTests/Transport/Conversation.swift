@@ -41,6 +41,14 @@ struct MadeConversation {
     var clientEndpoint = Endpoint(address: IPAddress(ipv4: 0x0A00_0001), port: 50_000)
     var serverEndpoint = Endpoint(address: IPAddress(ipv4: 0x0A00_0002), port: 443)
 
+    /// A conversation of given segments.
+    init(client: String = "", server: String = "", clientISN: UInt32 = 1000, serverISN: UInt32 = 9000) {
+        self.client = Array(client.utf8)
+        self.server = Array(server.utf8)
+        self.clientISN = clientISN
+        self.serverISN = serverISN
+    }
+
     /// A whole conversation: handshake, both streams in turns, both FINs, everything acknowledged.
     init(using generator: inout SeededGenerator, length: Int = 8_000, largestSegment: Int = 1460) {
         client = (0..<Int.random(in: 0...length, using: &generator)).map { _ in
