@@ -40,12 +40,12 @@ extension HashFunction {
         return output
     }
 
-    /// HKDF-Expand-Label (RFC 8446 §7.1): `count` bytes; `label` without the `tls13 ` prefix, `context` is a hash value or
-    /// empty.
+    /// HKDF-Expand-Label (RFC 8446 §7.1): `count` bytes; `context` is a hash value or empty, `prefix` what
+    /// stands before the label (drafts of TLS 1.3 up to 19 had another).
     public func hkdfExpandLabel(
-        secret: [UInt8], label: String, context: [UInt8] = [], count: Int
+        secret: [UInt8], label: String, context: [UInt8] = [], count: Int, prefix: String = "tls13 "
     ) throws(CryptoError) -> [UInt8] {
-        let fullLabel = Array("tls13 ".utf8) + Array(label.utf8)
+        let fullLabel = Array(prefix.utf8) + Array(label.utf8)
         guard fullLabel.count <= 255, context.count <= 255, let length = UInt16(exactly: count) else {
             throw .wrongLength(of: "HKDF label", expected: 255, actual: max(fullLabel.count, context.count))
         }

@@ -61,15 +61,23 @@ struct Negotiation {
         usesPreSharedKey = hello.has(TLSExtensionType.preSharedKey)
     }
 
-    /// Whether the key schedule is TLS 1.3's: the final version and the drafts whose records are the same (25 to 28).
-    var isModern: Bool { Self.isModern(version) }
+    /// Whether it is TLS 1.3, or one of the drafts that differ from it in no more than labels and additional data.
+    var isModern: Bool { version == 0x0304 || Self.drafts.contains(version) }
 
-    static func isModern(_ version: UInt16) -> Bool { version == 0x0304 || (0x7F19...0x7F1C).contains(version) }
+    /// Drafts 18 to 28.
+    private static let drafts: ClosedRange<UInt16> = 0x7F12...0x7F1C
+    /// The first draft with `tls13 ` before its labels, and the first whose records authenticate their header.
+    private static let firstWithFinalLabels: UInt16 = 0x7F14
+    private static let firstWithAdditionalData: UInt16 = 0x7F19
+
+    private var labelPrefix: String {
+        Self.drafts.contains(version) && version < Self.firstWithFinalLabels ? "TLS 1.3, " : "tls13 "
+    }
 
     /// Why the records can't be read whatever the keys; nil when they can.
     var unsupported: String? {
         switch version {
-        case 0x0304, 0x7F19...0x7F1C, 0x0301...0x0303: break
+        case 0x0304, Self.drafts, 0x0301...0x0303: break
         case 0x0300: return "SSL 3.0"
         case 0x7F00...0x7FFF: return "TLS 1.3 draft \(version & 0xFF)"
         default: return "version 0x" + String(version, radix: 16)
@@ -161,7 +169,9 @@ struct Negotiation {
     /// The opener under a traffic secret of TLS 1.3; nil when the secret's length is another hash's.
     func modernOpener(secret: [UInt8]) -> RecordOpener? {
         guard case .aead(let algorithm, let hash)? = SuiteProtection(suite: suite), secret.count == hash.digestLength,
-            let opener = try? ModernRecordOpener(algorithm, hash: hash, secret: secret)
+            let opener = try? ModernRecordOpener(
+                algorithm, hash: hash, secret: secret, labelPrefix: labelPrefix,
+                authenticatesHeader: !Self.drafts.contains(version) || version >= Self.firstWithAdditionalData)
         else { return nil }
         return .modern(opener)
     }
@@ -169,7 +179,8 @@ struct Negotiation {
     /// The traffic secret after a KeyUpdate (RFC 8446 §7.2).
     func nextSecret(_ secret: [UInt8]) -> [UInt8]? {
         guard case .aead(_, let hash)? = SuiteProtection(suite: suite) else { return nil }
-        return try? hash.hkdfExpandLabel(secret: secret, label: "traffic upd", count: hash.digestLength)
+        return try? hash.hkdfExpandLabel(
+            secret: secret, label: "traffic upd", count: hash.digestLength, prefix: labelPrefix)
     }
 
     /// Payload length of a record that holds a Finished message and nothing else (TLS 1.3).

@@ -105,18 +105,25 @@ struct RecordNonce {
 final class ModernRecordOpener {
     private var opener: AEADOpener
     private let vector: RecordNonce
+    private let authenticatesHeader: Bool
 
-    init(_ algorithm: AEADAlgorithm, hash: HashFunction, secret: [UInt8]) throws(CryptoError) {
-        let key = try hash.hkdfExpandLabel(secret: secret, label: "key", count: algorithm.keyLength)
-        vector = RecordNonce(
-            try hash.hkdfExpandLabel(secret: secret, label: "iv", count: AEADAlgorithm.nonceLength))
+    init(
+        _ algorithm: AEADAlgorithm, hash: HashFunction, secret: [UInt8], labelPrefix: String, authenticatesHeader: Bool
+    ) throws(CryptoError) {
+        let key = try hash.hkdfExpandLabel(
+            secret: secret, label: "key", count: algorithm.keyLength, prefix: labelPrefix)
+        let vector = try hash.hkdfExpandLabel(
+            secret: secret, label: "iv", count: AEADAlgorithm.nonceLength, prefix: labelPrefix)
+        self.vector = RecordNonce(vector)
+        self.authenticatesHeader = authenticatesHeader
         opener = try AEADOpener(algorithm, key: key)
     }
 
     func open(
         _ record: TLSRecord, sequence: UInt64, into scratch: UnsafeMutableRawBufferPointer
     ) -> OpenedRecord? {
-        let header = UnsafeRawBufferPointer(rebasing: record.bytes[..<TLSRecordHeader.length])
+        let header = UnsafeRawBufferPointer(
+            rebasing: record.bytes[..<(authenticatesHeader ? TLSRecordHeader.length : 0)])
         let length = RecordNonce(vector: vector, sequence: sequence).withBytes { nonce in
             opener.open(record.payload, nonce: nonce, additionalData: header, into: scratch)
         }

@@ -107,6 +107,10 @@ extension TLSConnectionDecoder {
             sink.serverHello(at: packet)
             guard let hello = ServerHelloMessage(message.body) else { return }
             accept(hello)
+        case (HandshakeType.helloRetryRequest, .server):
+            // Up to draft 21 a message of its own.
+            isRetried = true
+            acceptsEarlyData = false
         case (HandshakeType.encryptedExtensions, .server):
             guard let extensions = EncryptedExtensionsMessage(message.body) else { return }
             applicationProtocol = extensions.applicationProtocol

@@ -19,6 +19,12 @@ extension TLSConnectionDecoder {
         context: inout DecryptionContext, into sink: inout some TLSSink
     ) -> Bool {
         if self[side].negotiation == nil {
+            if side == .client, negotiation == nil, isSecondHello(record) {
+                // What preceded was the middlebox form of TLS 1.3: a HelloRetryRequest is missing from the capture.
+                client.enter(.clear)
+                isRetried = true
+                return process(record, from: side, started: started, at: packet, context: &context, into: &sink)
+            }
             // ChangeCipherSpec came before the ServerHello: it may still come, when the other side is reordered.
             if negotiation == nil, canWait { return false }
             self[side].negotiation = negotiation
@@ -35,6 +41,17 @@ extension TLSConnectionDecoder {
             break
         }
         return true
+    }
+
+    /// Whether a record after ChangeCipherSpec is a ClientHello in clear.
+    private func isSecondHello(_ record: TLSRecord) -> Bool {
+        let payload = record.payload
+        guard record.header.type == .handshake, payload.count > 4, payload[0] == HandshakeType.clientHello else {
+            return false
+        }
+        let length = Int(payload[1]) << 16 | Int(payload[2]) << 8 | Int(payload[3])
+        return length == payload.count - 4
+            && ClientHelloMessage(UnsafeRawBufferPointer(rebasing: payload[4...])) != nil
     }
 
     private mutating func openClassic(

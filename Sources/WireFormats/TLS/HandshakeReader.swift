@@ -7,6 +7,7 @@ public enum HandshakeType {
     public static let serverHello: UInt8 = 2
     public static let newSessionTicket: UInt8 = 4
     public static let endOfEarlyData: UInt8 = 5
+    public static let helloRetryRequest: UInt8 = 6
     public static let encryptedExtensions: UInt8 = 8
     public static let clientKeyExchange: UInt8 = 16
     public static let finished: UInt8 = 20
