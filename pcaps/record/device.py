@@ -245,13 +245,16 @@ class Browser:
              "--disable-features=OptimizationHints,MediaRouter,Translate,AutofillServerCommunication,"
              "CertificateTransparencyComponentUpdater,NetworkTimeServiceQuerying,DnsOverHttpsUpgrade,"
              "InterestFeedContentSuggestions,LoadingPredictorUseOptimizationGuide,PreconnectToSearch,"
-             "SpeculativePreconnect,LoadingPredictor"]
+             "SpeculativePreconnect,LoadingPredictor,"
+             # the lab's addresses are private ones, which a page from elsewhere may not ask for without leave
+             "LocalNetworkAccessChecks"]
 
-    def __init__(self, lab, proxy=None):
+    def __init__(self, lab, proxy=None, predictions=False):
         self.profile = tempfile.mkdtemp(prefix="browser-", dir=lab.work)
         os.mkdir(os.path.join(self.profile, "Default"))
         with open(os.path.join(self.profile, "Default", "Preferences"), "w", encoding="ascii") as file:
-            json.dump({"net": {"network_prediction_options": 2}}, file)  # no preloading, no preconnecting
+            # 2: no preloading, no preconnecting; 0: as a page asks
+            json.dump({"net": {"network_prediction_options": 0 if predictions else 2}}, file)
         chromium = shutil.which("chromium") or "chromium"
         command = [chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", *self.QUIET,
                    "--user-data-dir=" + self.profile, f"--remote-debugging-port={BROWSER_PORT}",
@@ -289,7 +292,7 @@ class Browser:
 
     def open(self, url):
         """What the OS does with a URL that an app hands over; returns when the page has its title."""
-        page = self.control("PUT", "/json/new?" + quote(url, safe=":/"))["id"]
+        page = self.control("PUT", "/json/new?" + quote(url, safe=":/,"))["id"]
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline:
             if any(p["id"] == page and p.get("title") == "Chia" for p in self.control("GET", "/json/list")):

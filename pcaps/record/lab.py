@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Records one session: lab and device in namespaces of their own, real servers, real clients, tcpdump on the device's side.
+"""Records one session: lab and device in namespaces of their own, real servers, real clients,
+tcpdump on the device's side.
 
     sudo lab.py NAME OUTPUT.pcapng      record
     lab.py --list                       print the names
@@ -28,6 +29,7 @@ PROXY_ADDRESS, PROXY_PORT = "10.77.0.40", 4773
 HOSTS = {"api.partner.example": 10, "img.partner.example": 11, "logs.partner.example": 12, "images.shopcdn.example": 13,
          "chia.health": 20, "www.chia.health": 20, "o4507.ingest.sentry.io": 30, "api2.amplitude.com": 31,
          "www.google-analytics.com": 32}
+CNAMES = {"stats.partner.example": "api2.amplitude.com"}  # a collector under the partner's own name
 SESSION_SECONDS = 120
 
 NGINX = """daemon off; user root; worker_processes 1; pid {work}/nginx.pid; error_log {work}/nginx.log;
@@ -140,7 +142,8 @@ class Lab:
                 run("ip", "netns", "exec", namespace, "sysctl", "-qw", setting)
             run("ip", "-n", namespace, "link", "set", "lo", "up")
         run("ip", "-n", self.device, "link", "add", "dev0", "type", "veth", "peer", "name", "lab0", "netns", self.lab)
-        addresses = [f"10.77.0.{n}" for n in {1, 40, *HOSTS.values()}] + [f"fd77::{n}" for n in {1, 40, *HOSTS.values()}]
+        numbers = sorted({1, 40, *HOSTS.values()})
+        addresses = [f"10.77.0.{n}" for n in numbers] + [f"fd77::{n}" for n in numbers]
         for namespace, link, own in ((self.lab, "lab0", addresses), (self.device, "dev0", [DEVICE4, DEVICE6])):
             for address in own:
                 tail = "/64" if ":" in address else "/24"
@@ -166,8 +169,8 @@ class Lab:
             "-subj", "/CN=throw-away lab authority", "-keyout", self.path("ca.key"), "-out", ca,
             "-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign")
         with open(self.path("leaf.ext"), "w", encoding="ascii") as file:
-            file.write("subjectAltName=" + ",".join("DNS:" + n for n in HOSTS) + "\nextendedKeyUsage=serverAuth\n"
-                       "basicConstraints=CA:FALSE\n")
+            file.write("subjectAltName=" + ",".join("DNS:" + n for n in [*HOSTS, *CNAMES]) + "\n"
+                       "extendedKeyUsage=serverAuth\nbasicConstraints=CA:FALSE\n")
         run("openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=lab",
             "-keyout", self.path("leaf.key"), "-out", self.path("leaf.csr"))
         run("openssl", "x509", "-req", "-in", self.path("leaf.csr"), "-CA", ca, "-CAkey", self.path("ca.key"),
@@ -185,6 +188,7 @@ class Lab:
         self.start(self.lab, "nginx", "-c", self.path("nginx.conf"), "-p", self.work, "-e", self.path("nginx.log"))
         kind = "fd77::{}" if self.setup.get("ipv6") else "10.77.0.{}"
         records = [f"--host-record={name},{kind.format(number)}" for name, number in HOSTS.items()]
+        records += [f"--cname={name},{target}" for name, target in CNAMES.items()]
         self.start(self.lab, "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts",
                    "--user=root", "--pid-file=" + self.path("dnsmasq.pid"), "--bind-interfaces",
                    f"--listen-address={LAB4}", f"--listen-address={LAB6}", "--local=/#/", *records)
@@ -261,7 +265,24 @@ class Lab:
         secrets = ["--inject-secrets", "tls," + self.key_log(raw)] if self.setup.get("keys", True) else []
         part = output + ".part"
         run("editcap", "-F", "pcapng", *secrets, raw, part)
-        os.replace(part, output)
+        try:
+            idle = self.idle_connections(part) if secrets else 0
+            if idle != self.setup.get("idle", 0):
+                raise RuntimeError(f"{idle} TLS connections carry no request; record again")
+            os.replace(part, output)
+        finally:
+            if os.path.exists(part):
+                os.remove(part)
+
+    @staticmethod
+    def idle_connections(path):
+        """TLS connections without a request. Chromium now and then opens a spare one; a story says how many."""
+        order = ("-o", "tcp.reassemble_out_of_order:TRUE")
+        hellos, used = (set(run("tshark", "-n", "-r", path, *order, "-Y", display, "-T", "fields", "-E", "occurrence=f",
+                                "-e", "tcp.stream").decode().split())
+                        for display in ("tls.handshake.type == 1",
+                                        "http.request || http2.headers.method || http.response"))
+        return len(hellos - used)
 
     def hole(self, raw):
         """Deletes two segments in the middle of the upload to the log collector, as a capture that lost them."""

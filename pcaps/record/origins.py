@@ -6,8 +6,9 @@ host that was asked for in `Host`. What the session endpoint answers is scripted
 
     {"session": ["503", "ok"], "delay": 0.9, "page_analytics": true, "session_path": "/handoff-session"}
 
-Steps: `ok` (201), `503` (with Retry-After: 0), `429` (with Retry-After: 1), `reset` (nginx drops the connection
-with a RST and no answer). The last step repeats. Also swallows the mark datagrams on UDP port 4774.
+Steps: `ok` (201), `503` (with Retry-After: 0), `429` (with Retry-After: 1), `401`, `reset` (nginx drops the
+connection with a RST and no answer). The last step repeats. `redirect`: Chia sends the handoff URL on to its form
+with a trailing slash. Also swallows the mark datagrams on UDP port 4774.
 """
 
 import json
@@ -132,6 +133,8 @@ class Origin(BaseHTTPRequestHandler):
             return self.answer(200, {"state": "pending"})
         if path.startswith("/catalog/") and path.endswith("/handoff"):
             return self.answer(200, projection(), Cache_Control="no-store")
+        if path == "/token":
+            return self.answer(200, {"access_token": secrets.token_urlsafe(18)}, Cache_Control="no-store")
         if path == "/home":
             return self.answer(200, {"items": [{"catalogId": CATALOG_ID, "title": "Sleep care programme"}]},
                                Cache_Control="no-store")
@@ -146,6 +149,8 @@ class Origin(BaseHTTPRequestHandler):
                 return self.answer(503, {"error": "try again"}, Retry_After="0")
             if step == "429":
                 return self.answer(429, {"error": "slow down"}, Retry_After="1")
+            if step == "401":
+                return self.answer(401, {"error": "expired"}, WWW_Authenticate="Bearer")
             if step == "reset":
                 return self.answer(200, {}, X_Accel_Redirect="/dropped")
             if key not in ANSWERS:
@@ -159,7 +164,10 @@ class Origin(BaseHTTPRequestHandler):
         if path == "/a.css":
             return self.answer(200, b"body{font-family:sans-serif;margin:2em}", "text/css",
                                Cache_Control="max-age=3600")
-        if path == "/start" or path.startswith("/h/phs_"):
+        if SCRIPT.get("redirect") and path.startswith("/h/phs_") and not path.endswith("/"):
+            return self.answer(308, b"", "text/plain", Location=path + "/", Cache_Control="no-store",
+                               Referrer_Policy="no-referrer")
+        if path in ("/start", "/privacy") or path.startswith("/h/phs_"):
             own = SCRIPT.get("page_analytics", False)
             page = PAGE.replace("{script}", PAGE_ANALYTICS if own else "")
             return self.answer(200, page.encode(), "text/html; charset=utf-8", Cache_Control="no-store",
@@ -169,7 +177,7 @@ class Origin(BaseHTTPRequestHandler):
     def collector(self, host):
         if host.endswith("sentry.io"):
             return self.answer(200, {"id": secrets.token_hex(16)})
-        if host.endswith("amplitude.com"):
+        if host.endswith("amplitude.com") or host == "stats.partner.example":
             return self.answer(200, {"code": 200, "events_ingested": 1})
         return self.answer(204)
 

@@ -39,7 +39,7 @@ failed=0
 for name in "${names[@]}"; do
   printf '%-36s' "$name"
   done=0
-  for try in 1 2; do # a busy machine may lose a packet or be late; such a recording is thrown away
+  for try in 1 2 3 4; do # lost packets, a spare connection of the browser: thrown away, and once more
     if timeout 200 python3 -B "$here/lab.py" "$name" "$out/$name.pcapng"; then done=1; break; fi
   done
   if ((done)); then echo "$(stat -c %s "$out/$name.pcapng") bytes"; else echo "FAILED"; failed=1; fi

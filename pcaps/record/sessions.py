@@ -11,6 +11,7 @@ import secrets
 import time
 import uuid
 from datetime import datetime, timezone
+from urllib.parse import quote
 
 from device import Browser, CurlApp, Marks, PythonApp, node_app, okhttp_app
 
@@ -28,7 +29,8 @@ SESSIONS = {}
 
 
 def session(name, app, platform, browser="chromium", **setup):
-    """Registers a session. `setup`: http2, tls ("TLSv1.2" | "TLSv1.3"), ipv6, proxy, marks, keys, script, after."""
+    """Registers a session. `setup`: http2, tls ("TLSv1.2" | "TLSv1.3"), ipv6, proxy, marks, keys, predictions,
+    script (of origins.py), after, idle (TLS connections that carry no request)."""
 
     def register(play):
         SESSIONS[name] = {"play": play, "app": app, "platform": platform, "browser": browser, **setup}
@@ -51,7 +53,7 @@ class Session:
         self.app = {"python": lambda: PythonApp(lab, agent), "node": lambda: node_app(lab, agent),
                     "curl": lambda: CurlApp(lab, agent, setup.get("http2", True), proxy),
                     "okhttp": lambda: okhttp_app(lab)}[setup["app"]]()
-        self.browser = Browser(lab, proxy)
+        self.browser = Browser(lab, proxy, setup.get("predictions", False))
         self.marks = Marks(lab.address, setup.get("marks", True))
         self.mark = self.marks.send
         self.credential = "Bearer " + secrets.token_urlsafe(18)
@@ -91,7 +93,8 @@ class Session:
         body = self.envelope(item)
         if headers.get("Content_Encoding") == "gzip":
             body = gzip.compress(body)
-        fields = {"Content-Type": "application/x-sentry-envelope", **{n.replace("_", "-"): v for n, v in headers.items()}}
+        fields = {"Content-Type": "application/x-sentry-envelope"}
+        fields.update((name.replace("_", "-"), value) for name, value in headers.items())
         return self.app.request("POST", SENTRY, fields, body)
 
     def new_key(self):
@@ -111,11 +114,13 @@ class Session:
                                 "Idempotency-Key": key}, body)
 
     # -- the story -------------------------------------------------------------------------------------------------
-    def arrive(self, quiet=0.3):
-        """A cold start up to the rendered card."""
+    def arrive(self, quiet=0.3, first=None):
+        """A cold start up to the rendered card; `first` is what the app does as it starts."""
         self.mark("scenario", name=self.name, platform=self.platform, client=self.setup["app"])
         self.mark("browser-clean")
         self.mark("launch", start="cold")
+        if first:
+            first()
         assert self.get("/home").status == 200
         self.image()
         self.count("app_start")
@@ -145,7 +150,7 @@ class Session:
         self.mark("opened")
         self.browser.open(url or self.url)
 
-    def leave(self, dwell=0.8, relaunch=True):
+    def leave(self, dwell=0.8, relaunch=True, end=True):
         """To the background and back, then killed and launched again, then the end."""
         self.mark("background")
         time.sleep(dwell)
@@ -160,7 +165,8 @@ class Session:
             assert self.get("/home").status == 200
             self.count("app_start")
             time.sleep(0.3)
-        self.mark("end")
+        if end:
+            self.mark("end")
 
 
 def conforming(s, **arrive):
@@ -297,6 +303,94 @@ def no_marks(s):
     conforming(s)
 
 
+@session("conforming-policy-read", "node", "react-native")
+def conforming_policy_read(s):
+    """Before the share tap the person taps the privacy policy, which lies on a Chia host and opens in the browser."""
+    s.arrive()
+    decision = s.call_to_action()["handoff"]
+    s.mark("tap", "policy")
+    s.open(decision["policyUrls"]["privacy"])
+    s.mark("background")
+    time.sleep(0.5)
+    s.mark("foreground")
+    s.projection()
+    time.sleep(0.3)
+    s.share()
+    s.open()
+    s.leave()
+
+
+@session("browser-spare-connection", "python", "ios", http2=False, predictions=True, idle=1)
+def browser_spare_connection(s):
+    """Beside the connection of the navigation the browser opens a second one to Chia and leaves it unused."""
+    conforming(s)
+
+
+@session("chia-redirects", "curl", "android", script={"redirect": True})
+def chia_redirects(s):
+    """Chia answers the handoff URL with a 308 to its form with a trailing slash: one navigation all the same."""
+    conforming(s)
+
+
+@session("auth-refresh-same-key", "okhttp", "android", tls="TLSv1.2", script={"session": ["401", "ok"]})
+def auth_refresh(s):
+    """401, a fresh credential, then key and body again, unchanged: neither an uncertain end nor a rejection."""
+    s.arrive()
+    s.call_to_action()
+    s.mark("tap", "share")
+    key, body = s.new_key(), s.consent()
+    assert s.post(key, body).result(30).status == 401
+    fresh = s.app.request("POST", PARTNER + "/token", {"Content-Type": JSON, "Accept": JSON}, b'{"grant":"refresh"}')
+    s.credential = "Bearer " + fresh.json()["access_token"]
+    s.accept(s.post(key, body).result(30))
+    s.open()
+    s.leave()
+
+
+@session("two-shares", "okhttp", "android", tls="TLSv1.2")
+def two_shares(s):
+    """The person shares, comes back and shares again: a new operation, key and URL, each URL opened once."""
+    s.arrive()
+    s.call_to_action()
+    s.share()
+    s.open()
+    s.leave(relaunch=False, end=False)
+    time.sleep(1)
+    s.call_to_action()
+    s.share()
+    s.open()
+    s.leave()
+
+
+def retry_after_relaunch(s, keep):
+    s.arrive()
+    s.call_to_action()
+    s.mark("tap", "share")
+    key, body = s.new_key(), s.consent()
+    assert s.post(key, body).result(30).error
+    time.sleep(0.5)
+    s.mark("background")
+    s.mark("kill")
+    s.app.drop_connections()
+    time.sleep(0.5)
+    s.mark("launch", start="cold")
+    assert s.get("/home").status == 200
+    s.projection()
+    s.mark("render")
+    time.sleep(0.3)
+    s.call_to_action()
+    s.mark("tap", "share")
+    s.accept(s.post(key if keep else s.new_key(), body).result(30))
+    s.open()
+    s.leave()
+
+
+@session("retry-after-relaunch-same-key", "python", "ios", http2=False, script={"session": ["reset", "ok"]})
+def retry_after_relaunch_same_key(s):
+    """No answer, the app is killed and launched, the person shares again: the persisted key and body go out again."""
+    retry_after_relaunch(s, keep=True)
+
+
 # -- violations ------------------------------------------------------------------------------------------------------
 @session("prefetch-before-tap", "python", "ios")
 def prefetch_before_tap(s):
@@ -322,7 +416,7 @@ def head_probe(s):
     s.leave()
 
 
-@session("preconnect-only", "python", "flutter")
+@session("preconnect-only", "python", "flutter", idle=1)
 def preconnect_only(s):
     """Violation: before the tap, name lookup, TCP and TLS to Chia, and no request; nothing tells whose connection
     it is."""
@@ -454,6 +548,63 @@ def double_tap_two_navigations(s):
     s.accept(pending.result(30))  # both handlers wait for the one answer, and both open its URL
     s.open()
     s.open()
+    s.leave()
+
+
+@session("custom-tab-prefetch", "node", "react-native", predictions=True)
+def custom_tab_prefetch(s):
+    """Violation: before the tap the browser prefetches the neutral URL (Sec-Purpose: prefetch), as a warm tab does."""
+    s.arrive()
+    neutral = s.projection()["handoff"]["secondary"]["url"]
+    s.browser.open(f"data:text/html,<title>Chia</title><link rel=prefetch href={neutral}>")
+    time.sleep(0.6)
+    s.call_to_action()
+    s.share()
+    s.open()
+    s.leave()
+
+
+@session("retry-after-relaunch-new-key", "python", "ios", http2=False, script={"session": ["reset", "ok"]})
+def retry_after_relaunch_new_key(s):
+    """Violation: the key did not outlive the app: no answer, a relaunch, the same body under a new one."""
+    retry_after_relaunch(s, keep=False)
+
+
+@session("url-in-analytics-query", "okhttp", "android", tls="TLSv1.2")
+def url_in_analytics_query(s):
+    """Violation: the app's page-view pixel carries the handoff URL, percent-encoded in its query."""
+    s.arrive()
+    s.call_to_action()
+    s.share()
+    s.open()
+    pixel = "https://www.google-analytics.com/collect?v=1&t=pageview&dl=" + quote(s.url, safe="")
+    assert s.app.request("GET", pixel).status == 204
+    s.leave()
+
+
+@session("url-in-cname-collector", "python", "ios")
+def url_in_cname_collector(s):
+    """Violation: an event with the token goes to stats.partner.example, by DNS an alias of an Amplitude host."""
+    s.arrive()
+    s.call_to_action()
+    s.share()
+    s.open()
+    event = {"events": [{"event_type": "view", "event_properties": {"ref": s.url.rsplit("/", 1)[1]}}]}
+    answer = s.app.request("POST", "https://stats.partner.example/2/httpapi", {"Content-Type": JSON},
+                           json.dumps(event).encode())
+    assert answer.status in (200, 204)
+    s.leave()
+
+
+@session("old-token-in-crash-report", "node", "react-native")
+def old_token_in_crash_report(s):
+    """Violation: the crash report of an earlier run holds a token that no answer in this capture shows."""
+    s.url = "https://chia.health/h/phs_" + secrets.token_urlsafe(24)
+    report = breadcrumbs(s)
+    s.arrive(first=lambda: s.crash_report(report))
+    decision = s.call_to_action()["handoff"]
+    s.mark("tap", "neutral")
+    s.open(decision["secondary"]["url"])
     s.leave()
 
 

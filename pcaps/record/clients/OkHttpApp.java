@@ -1,5 +1,5 @@
 // The app on OkHttp. Same line protocol as http2-client.js; besides it prints, once a connection,
-// `secret TAB LOCAL-PORT TAB hex`: the TLS 1.2 master secret, which the recorder pairs with the ClientHello of that port.
+// `secret TAB LOCAL-PORT TAB hex`: the TLS 1.2 master secret; the recorder pairs it with that port's ClientHello.
 // Needs --add-opens java.base/sun.security.ssl=ALL-UNNAMED. Argument: the PEM file of the certificate authority.
 
 import java.io.BufferedReader;
@@ -89,7 +89,8 @@ public final class OkHttpApp {
             }
             byte[] body = Base64.getDecoder().decode(part[4]);
             boolean hasBody = part[1].equals("POST");
-            request.method(part[1], hasBody ? RequestBody.create(type == null ? null : MediaType.parse(type), body) : null);
+            MediaType media = type == null ? null : MediaType.parse(type);
+            request.method(part[1], hasBody ? RequestBody.create(media, body) : null);
             client.newCall(request.build()).enqueue(new Callback() {
                 @Override public void onFailure(Call call, IOException error) {
                     say(part[0] + "\terror\t" + encode(error.toString().getBytes(StandardCharsets.UTF_8)));
@@ -97,8 +98,8 @@ public final class OkHttpApp {
 
                 @Override public void onResponse(Call call, Response response) throws IOException {
                     byte[] received = response.body().bytes();
-                    say(part[0] + "\t" + response.code() + "\t"
-                        + encode(response.headers().toString().getBytes(StandardCharsets.UTF_8)) + "\t" + encode(received));
+                    byte[] fields = response.headers().toString().getBytes(StandardCharsets.UTF_8);
+                    say(part[0] + "\t" + response.code() + "\t" + encode(fields) + "\t" + encode(received));
                 }
             });
         }
