@@ -52,6 +52,9 @@ public struct HTTP2Observer {
     /// The index that the next exchange of the connection gets.
     public var nextExchangeIndex: Int { nextIndex }
 
+    /// Streams that are open now.
+    var openStreamCount: Int { streams.count }
+
     /// The connection was upgraded from HTTP/1.1 (`Upgrade: h2c`, RFC 7540 §3.2): `request` becomes stream 1, half-closed.
     ///
     /// - Parameters:
