@@ -77,7 +77,9 @@ struct DNSReader {
                 return Name(bytes: bytes, isWhole: true)
             case 0:
                 let end = position + 1 + length
-                guard end <= message.count, bytes.count + length + 1 <= Self.nameLimit else {
+                // As text a name is two octets shorter: no first length, no root.
+                let joined = bytes.count + length + (bytes.isEmpty ? 0 : 1)
+                guard end <= message.count, joined <= Self.nameLimit - 2 else {
                     return Name(bytes: bytes, isWhole: false)
                 }
                 if !bytes.isEmpty { bytes.append(0x2E) }

@@ -12,6 +12,11 @@ public struct HTTP2Observer {
     /// Ended streams remembered on an uncertain connection, so that late frames do not open them again.
     static let endedStreamsRemembered = 1_024
 
+    /// How long a stream that the device has cancelled stays open for a response that is under way, in packet time.
+    static let cancelledStreamsWaitNanoseconds: Int64 = 2_000_000_000
+    /// Cancelled streams that wait at once.
+    static let cancelledStreamsWaiting = 64
+
     private let connection: ConnectionID
     private let scheme: String
     private let limits: ConversationLimits
@@ -20,6 +25,8 @@ public struct HTTP2Observer {
     private var streams: [UInt32: HTTP2Stream] = [:]
     private var ended = EndedStreams(capacity: Self.endedStreamsRemembered)
     private var nextIndex: Int
+    /// Streams that the device has cancelled and that wait, oldest first.
+    private var cancelled: [UInt32] = []
     /// Highest stream id that each side opened.
     private var highest: [Side: UInt32] = [:]
     /// The last stream that the server says it has processed or will process.
@@ -82,6 +89,7 @@ public struct HTTP2Observer {
         into output: inout [ConversationOutput]
     ) {
         note(packet)
+        if !cancelled.isEmpty { releaseCancelled(at: packet, into: &output) }
         var input = bytes
         while true {
             let event = side == .client ? client.next(&input, at: packet) : server.next(&input, at: packet)
@@ -164,18 +172,16 @@ public struct HTTP2Observer {
         case .starved: break
         case .headers(let block): receive(block, from: side, at: packet, into: &output)
         case .data(let streamID, let bytes):
-            guard open(streamID, from: side, at: packet, into: &output) else { return }
+            guard openContent(streamID, from: side, at: packet, into: &output) else { return }
             streams[streamID]?.receive(bytes, from: side, limits: limits, at: packet)
         case .dataLost(let streamID, let count):
-            guard open(streamID, from: side, at: packet, into: &output) else { return }
+            guard openContent(streamID, from: side, at: packet, into: &output) else { return }
             streams[streamID]?.lose(count, from: side)
         case .dataEnded(let streamID):
-            guard open(streamID, from: side, at: packet, into: &output) else { return }
+            guard openContent(streamID, from: side, at: packet, into: &output) else { return }
             endSide(side, of: streamID, at: packet, into: &output)
         case .reset(let streamID, let code):
-            guard streams[streamID] != nil else { return }
-            let isRefused = code == ErrorCode.refusedStream && side == .server
-            finish(streamID, end: isRefused ? .unprocessed : .reset(by: side, code: code), at: packet, into: &output)
+            reset(streamID, code: code, by: side, at: packet, into: &output)
         case .goAway(let lastStreamID, _):
             if side == .server { stopProcessing(after: lastStreamID, at: packet, into: &output) }
         case .settings(let largestFrame, _):
@@ -218,6 +224,7 @@ public struct HTTP2Observer {
         switch side {
         case .client:
             if let stream = streams[streamID], stream.request != nil {
+                guard stream.cancelled == nil else { return }
                 trailers(block, from: side, at: packet)
             } else if !ended.contains(streamID, isCertain: isCertain(streamID)) {
                 startRequest(block, at: packet, into: &output)
@@ -225,7 +232,7 @@ public struct HTTP2Observer {
                 return
             }
         case .server:
-            guard open(streamID, from: side, at: packet, into: &output) else { return }
+            guard open(streamID, at: packet, into: &output) else { return }
             respond(block, at: packet)
         }
         if let complaint = block.complaint { blame(streamID, .framingError(complaint)) }
@@ -319,6 +326,40 @@ public struct HTTP2Observer {
         if let complaint = block.complaint { blame(promisedID, .framingError(complaint)) }
     }
 
+    private mutating func reset(
+        _ streamID: UInt32, code: UInt32, by side: Side, at packet: PacketReference,
+        into output: inout [ConversationOutput]
+    ) {
+        guard let stream = streams[streamID] else { return }
+        switch side {
+        case .server:
+            let isRefused = code == ErrorCode.refusedStream && stream.cancelled == nil
+            finish(streamID, end: isRefused ? .unprocessed : .reset(by: side, code: code), at: packet, into: &output)
+        case .client where stream.responseEnded || stream.isUnprocessed || stream.isPushed:
+            let end = stream.isUnprocessed ? ExchangeEnd.unprocessed : .reset(by: side, code: code)
+            finish(streamID, end: end, at: packet, into: &output)
+        case .client:
+            // The response may be under way, and what reaches the device counts whether it still wants it or not.
+            guard stream.cancelled == nil else { return }
+            streams[streamID]?.cancelled = (packet, code)
+            cancelled.append(streamID)
+            releaseCancelled(at: packet, into: &output)
+        }
+    }
+
+    /// Ends cancelled streams that have waited long enough, or that are too many.
+    private mutating func releaseCancelled(at packet: PacketReference, into output: inout [ConversationOutput]) {
+        while let streamID = cancelled.first {
+            if let since = streams[streamID]?.cancelled?.at.time.nanoseconds {
+                let (waited, overflow) = packet.time.nanoseconds.subtractingReportingOverflow(since)
+                let isLong = overflow || waited > Self.cancelledStreamsWaitNanoseconds
+                guard isLong || cancelled.count > Self.cancelledStreamsWaiting else { return }
+                finish(streamID, end: .complete, at: packet, into: &output)
+            }
+            if cancelled.first == streamID { cancelled.removeFirst() }
+        }
+    }
+
     private mutating func stopProcessing(
         after lastStreamID: UInt32, at packet: PacketReference, into output: inout [ConversationOutput]
     ) {
@@ -350,20 +391,32 @@ public struct HTTP2Observer {
         !client.isUncertain && !server.isUncertain && streamID <= highest[streamID & 1 == 1 ? .client : .server] ?? 0
     }
 
-    /// Sees to it that the stream is open, for a frame of `side` that is no request head; false when it has ended.
+    /// Sees to it that the stream is open; false when it has ended.
     private mutating func open(
+        _ streamID: UInt32, at packet: PacketReference, into output: inout [ConversationOutput]
+    ) -> Bool {
+        if streams[streamID] != nil { return true }
+        guard !ended.contains(streamID, isCertain: isCertain(streamID)) else { return false }
+        make(streamID, at: packet, into: &output)
+        return true
+    }
+
+    /// Sees to it that the stream is open and has a message for content of `side`; false when it has ended.
+    private mutating func openContent(
         _ streamID: UInt32, from side: Side, at packet: PacketReference, into output: inout [ConversationOutput]
     ) -> Bool {
-        if streams[streamID] == nil {
-            guard !ended.contains(streamID, isCertain: isCertain(streamID)) else { return false }
-            make(streamID, at: packet, into: &output)
-        }
+        guard open(streamID, at: packet, into: &output) else { return false }
+        if side == .client, streams[streamID]?.cancelled != nil { return false }
         // A message whose head was not seen: its fields are unknown, not absent.
         switch side {
         case .client where streams[streamID]?.request == nil:
             streams[streamID]?.request = HTTP2Messages.unseenRequest(scheme: scheme, at: packet)
             streams[streamID]?.requestMayMiss = true
             if !client.isUncertain { blame(streamID, .framingError("DATA before a request head")) }
+        case .server where streams[streamID]?.response == nil:
+            streams[streamID]?.response = HTTP2Messages.unseenResponse(at: packet)
+            streams[streamID]?.responseMayMiss = true
+            if !server.isUncertain { blame(streamID, .framingError("DATA before a response head")) }
         case .client, .server: break
         }
         return true
@@ -392,7 +445,8 @@ public struct HTTP2Observer {
             return
         }
         let requestIsOver =
-            stream.requestEnded || stream.requestMayMiss || (stream.request == nil && client.isUncertain)
+            stream.requestEnded || stream.requestMayMiss || stream.cancelled != nil
+            || (stream.request == nil && client.isUncertain)
         guard stream.responseEnded, requestIsOver else { return }
         finish(streamID, end: .complete, at: packet, into: &output)
     }
@@ -401,6 +455,14 @@ public struct HTTP2Observer {
         _ streamID: UInt32, end: ExchangeEnd, at packet: PacketReference, into output: inout [ConversationOutput]
     ) {
         guard var stream = streams.removeValue(forKey: streamID) else { return }
+        var end = end
+        var packet = packet
+        if let (at, code) = stream.cancelled {
+            // It ended when the device cancelled it, whatever came after.
+            end = .reset(by: .client, code: code)
+            packet = at
+            cancelled.removeAll { $0 == streamID }
+        }
         // A stream whose request never showed may still get it late; all others are over.
         if stream.request != nil { ended.insert(streamID) }
         stream.anomalies += connectionAnomalies

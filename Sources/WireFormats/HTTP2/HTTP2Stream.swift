@@ -29,6 +29,8 @@ struct HTTP2Stream {
     var responseMayMiss = false
     /// The server said that it does not process the request.
     var isUnprocessed = false
+    /// The device has cancelled it, when and with which code; what the server had sent by then may still arrive.
+    var cancelled: (at: PacketReference, code: UInt32)?
     var content = Content.messages
     var anomalies: [Anomaly] = []
 

@@ -20,6 +20,21 @@ enum HTTP2Fixtures {
         return nil
     }()
 
+    static let tshark = "/usr/bin/tshark"
+    static let nghttp = "/usr/bin/nghttp"
+    static let nghttpd = "/usr/sbin/nghttpd"
+
+    /// Whether the shared captures and tshark are there.
+    static let hasCaptures: Bool = {
+        guard let folder = shared?.appendingPathComponent("captures") else { return false }
+        return FileManager.default.isExecutableFile(atPath: tshark)
+            && FileManager.default.fileExists(atPath: folder.path)
+    }()
+
+    /// Whether nghttp2's own client and server are there.
+    static let hasPeer =
+        FileManager.default.isExecutableFile(atPath: nghttp) && FileManager.default.isExecutableFile(atPath: nghttpd)
+
     static func bytes(_ hex: String) -> [UInt8] {
         let digits = hex.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
         return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
@@ -70,7 +85,7 @@ enum HTTP2Fixtures {
     // MARK: Feeding
 
     /// One thing that happens on a connection.
-    enum Input {
+    enum Input: Sendable {
         case bytes(Side, [UInt8])
         case hole(Side, Int?)
         case finished(Side)

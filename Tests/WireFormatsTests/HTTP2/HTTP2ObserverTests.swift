@@ -145,6 +145,36 @@ private typealias Make = HTTP2Fixtures
         #expect(exchanges.first?.request?.body.isComplete == false)
     }
 
+    @Test func aCancelledRequestMayStillBeAnswered() {
+        let cancel = Make.frame(3, stream: 1, Make.number(8))
+        let inputs = both(
+            head(1, Make.request("POST", "/")) + data(1, "abc") + cancel + data(1, "no"),
+            ok(1) + data(1, "token", ends: true))
+        let exchange = Make.exchanges(events(inputs)).first
+        #expect(exchange?.end == .reset(by: .client, code: 8) && exchange?.ended == Make.packet(3))
+        #expect(exchange?.response?.body.bytes == Array("token".utf8) && exchange?.request?.body.length == 3)
+    }
+
+    @Test func cancelledStreamsWaitForALimitedTimeAndNumber() {
+        var observer = HTTP2Observer(
+            connection: ConnectionID(7), scheme: "https", startSeen: true, limits: ConversationLimits(),
+            firstExchangeIndex: 0)
+        var output: [ConversationOutput] = []
+        let cancelled = (0..<100).flatMap { number in
+            let stream = UInt32(number * 2 + 1)
+            return head(stream, Make.request("GET", "/"), ends: true) + Make.frame(3, stream: stream, Make.number(8))
+        }
+        (Self.preface + cancelled).withUnsafeBytes {
+            observer.receive($0, from: .client, at: Make.packet(1), into: &output)
+        }
+        #expect(observer.openStreamCount == HTTP2Observer.cancelledStreamsWaiting)
+        // Three seconds later.
+        Self.preface[24...].withUnsafeBytes {
+            observer.receive($0, from: .client, at: Make.packet(3_001), into: &output)
+        }
+        #expect(observer.openStreamCount == 0 && output.count == 200)
+    }
+
     @Test func goAwayLeavesLaterStreamsUnprocessed() {
         let goAway = Make.frame(7, stream: 0, Make.number(1) + Make.number(0) + [1, 2])
         let client = ([1, 3, 5] as [UInt32]).flatMap { head($0, Make.request("POST", "/\($0)"), ends: $0 != 5) }
