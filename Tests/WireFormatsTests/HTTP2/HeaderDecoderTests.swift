@@ -57,7 +57,7 @@ import Testing
         var known = 0
         var unknown = 0
         for (name, cases) in Self.stories {
-            for start in 0..<min(cases.count, 40) {
+            for start in stride(from: 0, to: cases.count, by: 2) {
                 var decoder = TolerantHeaderDecoder(startSeen: false)
                 for (index, entry) in cases.enumerated().dropFirst(start) {
                     var fields = BoundedFields(byteLimit: 1 << 20, countLimit: 1_000)
@@ -79,7 +79,7 @@ import Testing
             }
         }
         // Stories without a dynamic table lose nothing; the others lose little after a while.
-        #expect(unknown > 100 && known > 2 * unknown, "\(known) known, \(unknown) unknown")
+        #expect(unknown > 100 && known > unknown, "\(known) known, \(unknown) unknown")
     }
 
     @Test func everyStaticEntryIsTheLibrarys() throws {
