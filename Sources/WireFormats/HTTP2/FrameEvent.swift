@@ -26,9 +26,10 @@ enum FrameEvent {
     /// A DATA frame with END_STREAM has ended.
     case dataEnded(streamID: UInt32)
     case reset(streamID: UInt32, code: UInt32)
-    case goAway(lastStreamID: UInt32, code: UInt32)
-    /// SETTINGS_MAX_FRAME_SIZE and SETTINGS_HEADER_TABLE_SIZE, where given.
-    case settings(largestFrame: Int?, headerTable: Int?)
+    case goAway(lastStreamID: UInt32)
+    /// SETTINGS_MAX_FRAME_SIZE. No other parameter matters to an observer: the header table follows the size updates in
+    /// the header blocks themselves, which every change of SETTINGS_HEADER_TABLE_SIZE makes its peer send.
+    case settings(largestFrame: Int)
     /// A breach of the framing rules, on a stream or (0) on the connection.
     case malformed(streamID: UInt32, String)
     /// The frame boundaries are lost; what follows is searched for them.

@@ -264,14 +264,13 @@ struct HTTP2Direction {
             guard header.length % 6 == 0, !header.has(FrameHeader.Flag.acknowledgement) || header.length == 0 else {
                 return .malformed(streamID: 0, "SETTINGS frame of \(header.length) bytes")
             }
-            let settings = HTTP2Settings(held)
-            return .settings(largestFrame: settings.largestFrame, headerTable: settings.headerTable)
+            return largestFrameSetting.map { .settings(largestFrame: $0) }
         case .resetStream:
             guard header.length == 4 else { return .malformed(streamID: id, "RST_STREAM of \(header.length) bytes") }
             return id == 0 ? nil : .reset(streamID: id, code: word(0))
         case .goAway:
             guard header.length >= 8 else { return .malformed(streamID: 0, "GOAWAY of \(header.length) bytes") }
-            return .goAway(lastStreamID: word(0) & 0x7FFF_FFFF, code: word(4))
+            return .goAway(lastStreamID: word(0) & 0x7FFF_FFFF)
         case .priority:
             return header.length == 5 ? nil : .malformed(streamID: id, "PRIORITY of \(header.length) bytes")
         case .ping: return header.length == 8 ? nil : .malformed(streamID: 0, "PING of \(header.length) bytes")
@@ -279,6 +278,15 @@ struct HTTP2Direction {
             return header.length == 4 ? nil : .malformed(streamID: id, "WINDOW_UPDATE of \(header.length) bytes")
         case .data, .headers, .pushPromise, .continuation, nil: return nil
         }
+    }
+
+    /// SETTINGS_MAX_FRAME_SIZE (5) of the SETTINGS payload that is held; the last one counts (RFC 9113 §6.5).
+    private var largestFrameSetting: Int? {
+        var setting: Int?
+        for offset in stride(from: 0, to: held.count - held.count % 6, by: 6) where word(offset) >> 16 == 5 {
+            setting = Int(min(word(offset + 2), 0xFF_FFFF))
+        }
+        return setting
     }
 
     private func word(_ offset: Int) -> UInt32 {

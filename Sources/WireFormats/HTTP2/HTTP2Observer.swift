@@ -3,39 +3,29 @@ public import SessionTrace
 /// Watches the plaintext of one HTTP/2 connection and tells its exchanges (RFC 9113).
 ///
 /// Enters: the bytes of both directions in any pieces, holes, FINs, the connection's end. Leaves: a `requestStarted` for
-/// each request head, an `exchange` for each stream in the order in which they ended, and blind spots for what could not
-/// be read.
+/// each request head, an `exchange` for each stream in the order in which they ended, messages of WebSockets inside
+/// (RFC 8441), and blind spots for what could not be read.
 ///
 /// Memory follows open streams: nothing but a number is kept of a stream that has ended. A direction that was not seen
 /// from its start, or that lost bytes, is read with a header table of unknown content, and its frames are searched for.
 public struct HTTP2Observer {
-    /// Ended streams remembered on an uncertain connection, so that late frames do not open them again.
-    static let endedStreamsRemembered = 1_024
-
-    /// How long a stream that the device has cancelled stays open for a response that is under way, in packet time.
-    static let cancelledStreamsWaitNanoseconds: Int64 = 2_000_000_000
-    /// Cancelled streams that wait at once.
-    static let cancelledStreamsWaiting = 64
-
     private let connection: ConnectionID
     private let scheme: String
     private let limits: ConversationLimits
     private var client: HTTP2Direction
     private var server: HTTP2Direction
-    private var streams: [UInt32: HTTP2Stream] = [:]
-    private var ended = EndedStreams(capacity: Self.endedStreamsRemembered)
-    private var nextIndex: Int
-    /// Streams that the device has cancelled and that wait, oldest first.
-    private var cancelled: [UInt32] = []
-    /// Highest stream id that each side opened.
-    private var highest: [Side: UInt32] = [:]
+    private var streams: HTTP2StreamTable
+    /// Highest stream id that the client opened, and that the server promised.
+    private var highestRequested: UInt32 = 0
+    private var highestPromised: UInt32 = 0
     /// The last stream that the server says it has processed or will process.
     private var lastProcessed: UInt32?
     private var firstFinished: Side?
-    private var last: PacketReference?
     private var opened: PacketReference?
-    /// What was wrong with the connection itself; goes with the next exchange that ends.
-    private var connectionAnomalies: [Anomaly] = []
+    /// Request heads that were read, pushed ones too.
+    public private(set) var requestCount = 0
+    /// Response heads that were read, interim ones too.
+    public private(set) var responseCount = 0
 
     /// An observer of one connection.
     ///
@@ -53,11 +43,14 @@ public struct HTTP2Observer {
         self.limits = limits
         client = HTTP2Direction(side: .client, startSeen: startSeen, limits: limits)
         server = HTTP2Direction(side: .server, startSeen: startSeen, limits: limits)
-        nextIndex = firstExchangeIndex
+        streams = HTTP2StreamTable(connection: connection, limits: limits, firstIndex: firstExchangeIndex)
     }
 
     /// The index that the next exchange of the connection gets.
-    public var nextExchangeIndex: Int { nextIndex }
+    public var nextExchangeIndex: Int { streams.nextIndex }
+
+    /// Frames of WebSockets inside, whose heads were read.
+    public var webSocketFrameCount: Int { streams.webSocketFrameCount }
 
     /// Streams that are open now.
     var openStreamCount: Int { streams.count }
@@ -73,13 +66,12 @@ public struct HTTP2Observer {
         into output: inout [ConversationOutput]
     ) {
         note(packet)
-        let id = exchange ?? takeIndex()
-        var stream = HTTP2Stream(id: id, streamID: 1)
-        stream.request = request
-        stream.requestEnded = true
-        stream.informational = informational
-        streams[1] = stream
-        highest[.client] = 1
+        let id = exchange ?? streams.takeIndex()
+        streams.make(1, as: id, at: packet, into: &output)
+        streams[1]?.request = request
+        streams[1]?.requestEnded = true
+        streams[1]?.informational = informational
+        highestRequested = 1
         if exchange == nil { output.append(.event(.requestStarted(id, .http2, request))) }
     }
 
@@ -89,7 +81,7 @@ public struct HTTP2Observer {
         into output: inout [ConversationOutput]
     ) {
         note(packet)
-        if !cancelled.isEmpty { releaseCancelled(at: packet, into: &output) }
+        streams.releaseCancelled(at: packet, into: &output)
         var input = bytes
         while true {
             let event = side == .client ? client.next(&input, at: packet) : server.next(&input, at: packet)
@@ -123,10 +115,11 @@ public struct HTTP2Observer {
     ) {
         note(packet)
         for side in Side.allCases { settle(side, at: packet, into: &output) }
-        for streamID in streams.keys.sorted() {
+        for streamID in streams.streamIDs {
             guard let stream = streams[streamID] else { continue }
-            finish(streamID, end: end(of: stream, cause), at: packet, into: &output)
+            streams.finish(streamID, end: end(of: stream, cause), at: packet, into: &output)
         }
+        streams.closeWebSockets(at: packet, into: &output)
         for side in Side.allCases {
             let bytes = side == .client ? client.abandonedBytes : server.abandonedBytes
             guard bytes > 0 else { continue }
@@ -148,13 +141,7 @@ public struct HTTP2Observer {
     }
 
     private mutating func note(_ packet: PacketReference) {
-        last = packet
         opened = opened ?? packet
-    }
-
-    private mutating func takeIndex() -> ExchangeID {
-        defer { nextIndex += 1 }
-        return ExchangeID(connection: connection, index: nextIndex)
     }
 
     /// Reads what a search holds although it is short, because nothing follows it directly.
@@ -172,43 +159,46 @@ public struct HTTP2Observer {
         case .starved: break
         case .headers(let block): receive(block, from: side, at: packet, into: &output)
         case .data(let streamID, let bytes):
-            guard openContent(streamID, from: side, at: packet, into: &output) else { return }
-            streams[streamID]?.receive(bytes, from: side, limits: limits, at: packet)
+            if streams.isWebSocket(streamID) {
+                streams.receiveWebSocket(streamID, bytes, from: side, at: packet, into: &output)
+            } else if openContent(streamID, from: side, at: packet, into: &output) {
+                streams[streamID]?.receive(bytes, from: side, limits: limits, at: packet)
+            }
         case .dataLost(let streamID, let count):
-            guard openContent(streamID, from: side, at: packet, into: &output) else { return }
-            streams[streamID]?.lose(count, from: side)
+            if streams.isWebSocket(streamID) {
+                streams.loseWebSocket(streamID, length: count, from: side, at: packet, into: &output)
+            } else if openContent(streamID, from: side, at: packet, into: &output) {
+                streams[streamID]?.lose(count, from: side)
+            }
         case .dataEnded(let streamID):
-            guard openContent(streamID, from: side, at: packet, into: &output) else { return }
-            endSide(side, of: streamID, at: packet, into: &output)
-        case .reset(let streamID, let code):
-            reset(streamID, code: code, by: side, at: packet, into: &output)
-        case .goAway(let lastStreamID, _):
+            if streams.isWebSocket(streamID) {
+                streams.endWebSocket(streamID, side, at: packet, into: &output)
+            } else if openContent(streamID, from: side, at: packet, into: &output) {
+                endSide(side, of: streamID, at: packet, into: &output)
+            }
+        case .reset(let streamID, let code): reset(streamID, code: code, by: side, at: packet, into: &output)
+        case .goAway(let lastStreamID):
             if side == .server { stopProcessing(after: lastStreamID, at: packet, into: &output) }
-        case .settings(let largestFrame, _):
+        case .settings(let largestFrame):
             // What one side announces binds the other.
-            guard let largestFrame else { return }
             if side == .client {
                 server.allow(largestFrame: largestFrame)
             } else {
                 client.allow(largestFrame: largestFrame)
             }
-        case .malformed(let streamID, let text): blame(streamID, .framingError(text))
-        case .lostSynchronisation: loseSynchronisation(of: side)
+        case .malformed(let streamID, let text): streams.blame(streamID, .framingError(text))
+        case .lostSynchronisation: loseSynchronisation(of: side, at: packet, into: &output)
         case .found(let replay, let dropped):
             if dropped > 0 {
-                spot(
-                    .unreadableMessage, side, bytes: dropped, detail: "HTTP/2 frames without their start", packet,
-                    &output)
+                let detail = "HTTP/2 frames without their start"
+                spot(.unreadableMessage, side, bytes: dropped, detail: detail, packet, &output)
             }
             replay.bytes.withUnsafeBytes { bytes in
-                for piece in replay.pieces {
-                    receive(
-                        UnsafeRawBufferPointer(rebasing: bytes[piece.range]), from: side, at: piece.at, into: &output)
+                for (range, packet) in replay.pieces {
+                    receive(UnsafeRawBufferPointer(rebasing: bytes[range]), from: side, at: packet, into: &output)
                 }
             }
-            last = packet
-        case .abandoned(let why):
-            spot(.unknownProtocol, side, bytes: nil, detail: why, packet, &output)
+        case .abandoned(let why): spot(.unknownProtocol, side, bytes: nil, detail: why, packet, &output)
         }
     }
 
@@ -216,35 +206,38 @@ public struct HTTP2Observer {
         _ block: FrameEvent.HeaderBlock, from side: Side, at packet: PacketReference,
         into output: inout [ConversationOutput]
     ) {
+        let streamID = block.streamID
         if let promisedID = block.promisedID {
             promise(promisedID, block, from: side, at: packet, into: &output)
             return
         }
-        let streamID = block.streamID
+        if streams.isWebSocket(streamID) {
+            if block.endsStream { streams.endWebSocket(streamID, side, at: packet, into: &output) }
+            return
+        }
+        guard !streams.hasEnded(streamID, isCertain: isCertain(streamID)) else { return }
         switch side {
-        case .client:
-            if let stream = streams[streamID], stream.request != nil {
-                guard stream.cancelled == nil else { return }
-                trailers(block, from: side, at: packet)
-            } else if !ended.contains(streamID, isCertain: isCertain(streamID)) {
-                startRequest(block, at: packet, into: &output)
-            } else {
-                return
-            }
+        case .client where streams[streamID]?.cancelled != nil: return
+        case .client where streams[streamID]?.request != nil: takeTrailers(block, from: side, at: packet)
+        case .client: startRequest(block, at: packet, into: &output)
         case .server:
-            guard open(streamID, at: packet, into: &output) else { return }
+            if streams[streamID] == nil { streams.make(streamID, at: packet, into: &output) }
             respond(block, at: packet)
         }
-        if let complaint = block.complaint { blame(streamID, .framingError(complaint)) }
-        if block.endsStream { endSide(side, of: streamID, at: packet, into: &output) }
+        if let complaint = block.complaint { streams.blame(streamID, .framingError(complaint)) }
+        if side == .server, streams[streamID]?.isGrantedWebSocket == true, !block.endsStream {
+            streams.becomeWebSocket(streamID, at: packet, into: &output)
+        } else if block.endsStream {
+            endSide(side, of: streamID, at: packet, into: &output)
+        }
     }
 
     private mutating func startRequest(
         _ block: FrameEvent.HeaderBlock, at packet: PacketReference, into output: inout [ConversationOutput]
     ) {
         let streamID = block.streamID
-        if streams[streamID] == nil { make(streamID, at: packet, into: &output) }
-        highest[.client] = max(highest[.client] ?? 0, streamID)
+        if streams[streamID] == nil { streams.make(streamID, at: packet, into: &output) }
+        highestRequested = max(highestRequested, streamID)
         var request = HTTP2Messages.request(block, scheme: scheme, at: packet)
         if client.isUncertain, HTTP2Messages.areTrailers(block.fields, of: .client) {
             // The head itself was lost: these are the trailers of a request that was not seen to begin.
@@ -252,12 +245,14 @@ public struct HTTP2Observer {
             request.trailers = block.fields
             request.ended = packet
             streams[streamID]?.requestMayMiss = true
+        } else {
+            requestCount += 1
+            streams[streamID]?.anomalies += HeaderFieldRules.anomalies(of: block.fields, as: .request)
         }
         streams[streamID]?.request = request
-        streams[streamID]?.anomalies += HeaderFieldRules.anomalies(of: block.fields, as: .request)
         if let lastProcessed, streamID > lastProcessed, streamID & 1 == 1 { streams[streamID]?.isUnprocessed = true }
         if let id = streams[streamID]?.id { output.append(.event(.requestStarted(id, .http2, request))) }
-        if request.method == "CONNECT", request.connectProtocol == nil {
+        if request.method == "CONNECT", request.connectProtocol != "websocket" {
             streams[streamID]?.content = .tunnel(bytes: 0)
         }
     }
@@ -265,7 +260,7 @@ public struct HTTP2Observer {
     private mutating func respond(_ block: FrameEvent.HeaderBlock, at packet: PacketReference) {
         let streamID = block.streamID
         if streams[streamID]?.response != nil {
-            trailers(block, from: .server, at: packet)
+            takeTrailers(block, from: .server, at: packet)
             return
         }
         if server.isUncertain, HTTP2Messages.areTrailers(block.fields, of: .server) {
@@ -276,87 +271,52 @@ public struct HTTP2Observer {
             streams[streamID]?.responseMayMiss = true
             return
         }
-        let response = HTTP2Messages.response(block, at: packet)
+        responseCount += 1
         streams[streamID]?.anomalies += HeaderFieldRules.anomalies(of: block.fields, as: .response)
-        if (100..<200).contains(response.status), !block.endsStream {
-            if let count = streams[streamID]?.informational.count, count < limits.interimResponses {
-                streams[streamID]?.informational.append(response)
-            }
-            return
-        }
-        streams[streamID]?.response = response
-        if case .tunnel = streams[streamID]?.content, !(200..<300).contains(response.status) {
-            // The tunnel was refused: what follows is an ordinary body.
-            streams[streamID]?.content = .messages
-        }
+        let response = HTTP2Messages.response(block, at: packet)
+        streams[streamID]?.take(response, endsStream: block.endsStream, interimLimit: limits.interimResponses)
     }
 
-    private mutating func trailers(_ block: FrameEvent.HeaderBlock, from side: Side, at packet: PacketReference) {
-        let streamID = block.streamID
+    private mutating func takeTrailers(
+        _ block: FrameEvent.HeaderBlock, from side: Side, at packet: PacketReference
+    ) {
         if !block.endsStream {
-            blame(streamID, .malformedHead("HEADERS after the head that do not end the stream"))
+            streams.blame(block.streamID, .malformedHead("HEADERS after the head that do not end the stream"))
         }
-        streams[streamID]?.anomalies += HeaderFieldRules.anomalies(of: block.fields, as: .trailers)
-        switch side {
-        case .client:
-            streams[streamID]?.request?.trailers = block.fields
-            streams[streamID]?.request?.ended = packet
-        case .server:
-            streams[streamID]?.response?.trailers = block.fields
-            streams[streamID]?.response?.ended = packet
-        }
+        streams[block.streamID]?.takeTrailers(block.fields, from: side, at: packet)
     }
 
     private mutating func promise(
         _ promisedID: UInt32, _ block: FrameEvent.HeaderBlock, from side: Side, at packet: PacketReference,
         into output: inout [ConversationOutput]
     ) {
-        guard side == .server, promisedID & 1 == 0, promisedID > (highest[.server] ?? 0), streams[promisedID] == nil
-        else {
-            blame(block.streamID, .framingError("PUSH_PROMISE of stream \(promisedID)"))
+        guard side == .server, promisedID & 1 == 0, promisedID > highestPromised, streams[promisedID] == nil else {
+            streams.blame(block.streamID, .framingError("PUSH_PROMISE of stream \(promisedID)"))
             return
         }
-        make(promisedID, at: packet, into: &output)
-        highest[.server] = promisedID
+        streams.make(promisedID, at: packet, into: &output)
+        highestPromised = promisedID
+        requestCount += 1
         streams[promisedID]?.isPushed = true
         streams[promisedID]?.request = HTTP2Messages.request(block, scheme: scheme, at: packet)
         streams[promisedID]?.request?.body.isComplete = true
         streams[promisedID]?.requestEnded = true
         streams[promisedID]?.anomalies += HeaderFieldRules.anomalies(of: block.fields, as: .request)
-        if let complaint = block.complaint { blame(promisedID, .framingError(complaint)) }
+        if let complaint = block.complaint { streams.blame(promisedID, .framingError(complaint)) }
     }
 
     private mutating func reset(
         _ streamID: UInt32, code: UInt32, by side: Side, at packet: PacketReference,
         into output: inout [ConversationOutput]
     ) {
+        streams.closeWebSocket(streamID, at: packet, into: &output)
         guard let stream = streams[streamID] else { return }
-        switch side {
-        case .server:
-            let isRefused = code == ErrorCode.refusedStream && stream.cancelled == nil
-            finish(streamID, end: isRefused ? .unprocessed : .reset(by: side, code: code), at: packet, into: &output)
-        case .client where stream.responseEnded || stream.isUnprocessed || stream.isPushed:
-            let end = stream.isUnprocessed ? ExchangeEnd.unprocessed : .reset(by: side, code: code)
-            finish(streamID, end: end, at: packet, into: &output)
-        case .client:
-            // The response may be under way, and what reaches the device counts whether it still wants it or not.
-            guard stream.cancelled == nil else { return }
-            streams[streamID]?.cancelled = (packet, code)
-            cancelled.append(streamID)
-            releaseCancelled(at: packet, into: &output)
-        }
-    }
-
-    /// Ends cancelled streams that have waited long enough, or that are too many.
-    private mutating func releaseCancelled(at packet: PacketReference, into output: inout [ConversationOutput]) {
-        while let streamID = cancelled.first {
-            if let since = streams[streamID]?.cancelled?.at.time.nanoseconds {
-                let (waited, overflow) = packet.time.nanoseconds.subtractingReportingOverflow(since)
-                let isLong = overflow || waited > Self.cancelledStreamsWaitNanoseconds
-                guard isLong || cancelled.count > Self.cancelledStreamsWaiting else { return }
-                finish(streamID, end: .complete, at: packet, into: &output)
-            }
-            if cancelled.first == streamID { cancelled.removeFirst() }
+        let isRefused = stream.isUnprocessed || (side == .server && code == ErrorCode.refusedStream)
+        if side == .client, !stream.responseEnded, !isRefused, !stream.isPushed {
+            streams.cancel(streamID, code: code, at: packet, into: &output)
+        } else {
+            let end = isRefused ? ExchangeEnd.unprocessed : .reset(by: side, code: code)
+            streams.finish(streamID, end: end, at: packet, into: &output)
         }
     }
 
@@ -364,75 +324,50 @@ public struct HTTP2Observer {
         after lastStreamID: UInt32, at packet: PacketReference, into output: inout [ConversationOutput]
     ) {
         lastProcessed = min(lastProcessed ?? lastStreamID, lastStreamID)
-        for streamID in streams.keys.sorted() where streamID > lastStreamID && streamID & 1 == 1 {
+        for streamID in streams.streamIDs where streamID > lastStreamID && streamID & 1 == 1 {
             streams[streamID]?.isUnprocessed = true
             // A request that is still being sent is kept until it ends, for the sake of its body.
             if streams[streamID]?.requestEnded == true {
-                finish(streamID, end: .unprocessed, at: packet, into: &output)
+                streams.finish(streamID, end: .unprocessed, at: packet, into: &output)
             }
         }
     }
 
-    private mutating func loseSynchronisation(of side: Side) {
-        for streamID in streams.keys {
-            guard streams[streamID]?.hasEnded(side) == false else { continue }
-            if side == .client {
-                streams[streamID]?.requestMayMiss = true
-            } else {
-                streams[streamID]?.responseMayMiss = true
-            }
-        }
+    private mutating func loseSynchronisation(
+        of side: Side, at packet: PacketReference, into output: inout [ConversationOutput]
+    ) {
+        streams.loseWebSocket(nil, length: nil, from: side, at: packet, into: &output)
+        for streamID in streams.streamIDs { streams[streamID]?.mayMiss(from: side) }
     }
 
     // MARK: Streams
 
-    /// Whether every stream that was opened is known to have been seen.
+    /// Whether the stream is not above the highest one, and every stream up to there was seen.
     private func isCertain(_ streamID: UInt32) -> Bool {
-        !client.isUncertain && !server.isUncertain && streamID <= highest[streamID & 1 == 1 ? .client : .server] ?? 0
-    }
-
-    /// Sees to it that the stream is open; false when it has ended.
-    private mutating func open(
-        _ streamID: UInt32, at packet: PacketReference, into output: inout [ConversationOutput]
-    ) -> Bool {
-        if streams[streamID] != nil { return true }
-        guard !ended.contains(streamID, isCertain: isCertain(streamID)) else { return false }
-        make(streamID, at: packet, into: &output)
-        return true
+        !client.isUncertain && !server.isUncertain
+            && streamID <= (streamID & 1 == 1 ? highestRequested : highestPromised)
     }
 
     /// Sees to it that the stream is open and has a message for content of `side`; false when it has ended.
     private mutating func openContent(
         _ streamID: UInt32, from side: Side, at packet: PacketReference, into output: inout [ConversationOutput]
     ) -> Bool {
-        guard open(streamID, at: packet, into: &output) else { return false }
-        if side == .client, streams[streamID]?.cancelled != nil { return false }
+        guard !streams.hasEnded(streamID, isCertain: isCertain(streamID)) else { return false }
+        if streams[streamID] == nil { streams.make(streamID, at: packet, into: &output) }
         // A message whose head was not seen: its fields are unknown, not absent.
         switch side {
+        case .client where streams[streamID]?.cancelled != nil: return false
         case .client where streams[streamID]?.request == nil:
             streams[streamID]?.request = HTTP2Messages.unseenRequest(scheme: scheme, at: packet)
             streams[streamID]?.requestMayMiss = true
-            if !client.isUncertain { blame(streamID, .framingError("DATA before a request head")) }
+            if !client.isUncertain { streams.blame(streamID, .framingError("DATA before a request head")) }
         case .server where streams[streamID]?.response == nil:
             streams[streamID]?.response = HTTP2Messages.unseenResponse(at: packet)
             streams[streamID]?.responseMayMiss = true
-            if !server.isUncertain { blame(streamID, .framingError("DATA before a response head")) }
+            if !server.isUncertain { streams.blame(streamID, .framingError("DATA before a response head")) }
         case .client, .server: break
         }
         return true
-    }
-
-    private mutating func make(
-        _ streamID: UInt32, at packet: PacketReference, into output: inout [ConversationOutput]
-    ) {
-        if streams.count >= limits.openExchanges, let oldest = streams.values.min(by: { $0.id < $1.id }) {
-            spot(
-                .stateGivenUp, nil, bytes: nil,
-                detail: "more than \(limits.openExchanges) HTTP/2 streams open; stream \(oldest.streamID) was given up",
-                packet, &output)
-            finish(oldest.streamID, end: .traceEnded, at: packet, into: &output)
-        }
-        streams[streamID] = HTTP2Stream(id: takeIndex(), streamID: streamID)
     }
 
     private mutating func endSide(
@@ -441,55 +376,25 @@ public struct HTTP2Observer {
         streams[streamID]?.end(side, at: packet)
         guard let stream = streams[streamID] else { return }
         if stream.isUnprocessed, stream.requestEnded {
-            finish(streamID, end: .unprocessed, at: packet, into: &output)
+            streams.finish(streamID, end: .unprocessed, at: packet, into: &output)
             return
         }
         let requestIsOver =
             stream.requestEnded || stream.requestMayMiss || stream.cancelled != nil
             || (stream.request == nil && client.isUncertain)
         guard stream.responseEnded, requestIsOver else { return }
-        finish(streamID, end: .complete, at: packet, into: &output)
-    }
-
-    private mutating func finish(
-        _ streamID: UInt32, end: ExchangeEnd, at packet: PacketReference, into output: inout [ConversationOutput]
-    ) {
-        guard var stream = streams.removeValue(forKey: streamID) else { return }
-        var end = end
-        var packet = packet
-        if let (at, code) = stream.cancelled {
-            // It ended when the device cancelled it, whatever came after.
-            end = .reset(by: .client, code: code)
-            packet = at
-            cancelled.removeAll { $0 == streamID }
-        }
-        // A stream whose request never showed may still get it late; all others are over.
-        if stream.request != nil { ended.insert(streamID) }
-        stream.anomalies += connectionAnomalies
-        connectionAnomalies = []
-        output.append(.event(.exchange(stream.exchange(end: end, at: packet))))
-        for spot in stream.blindSpots(at: packet) { output.append(.event(.blindSpot(spot))) }
-    }
-
-    private mutating func blame(_ streamID: UInt32, _ anomaly: Anomaly) {
-        if streams[streamID] == nil {
-            if connectionAnomalies.count < 16 { connectionAnomalies.append(anomaly) }
-        } else if let count = streams[streamID]?.anomalies.count, count < 64 {
-            streams[streamID]?.anomalies.append(anomaly)
-        }
+        streams.finish(streamID, end: .complete, at: packet, into: &output)
     }
 
     private func spot(
         _ reason: BlindSpot.Reason, _ side: Side?, bytes: Int?, detail: String, _ packet: PacketReference,
         _ output: inout [ConversationOutput]
     ) {
-        output.append(
-            .event(
-                .blindSpot(
-                    BlindSpot(
-                        reason: reason, connection: connection, from: side,
-                        span: TimeSpan((opened ?? packet).time, packet.time), bytes: bytes, noticed: packet,
-                        detail: detail))))
+        let span = TimeSpan((opened ?? packet).time, packet.time)
+        let spot = BlindSpot(
+            reason: reason, connection: connection, from: side, span: span, bytes: bytes, noticed: packet,
+            detail: detail)
+        output.append(.event(.blindSpot(spot)))
     }
 
     private enum ErrorCode {

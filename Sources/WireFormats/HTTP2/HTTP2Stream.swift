@@ -42,6 +42,47 @@ struct HTTP2Stream {
     /// Whether the side's END_STREAM was seen.
     func hasEnded(_ side: Side) -> Bool { side == .client ? requestEnded : responseEnded }
 
+    /// Whether it is a WebSocket whose extended CONNECT (RFC 8441) got a 2xx.
+    var isGrantedWebSocket: Bool {
+        guard let request, let response, request.connectProtocol == "websocket" else { return false }
+        return request.method == "CONNECT" && (200..<300).contains(response.status)
+    }
+
+    // MARK: Heads and trailers
+
+    /// Takes a response head: an interim one, or the final one.
+    mutating func take(_ response: Response, endsStream: Bool, interimLimit: Int) {
+        if (100..<200).contains(response.status), !endsStream {
+            if informational.count < interimLimit { informational.append(response) }
+            return
+        }
+        self.response = response
+        // A tunnel that was refused: what follows is an ordinary body.
+        if case .tunnel = content, !(200..<300).contains(response.status) { content = .messages }
+    }
+
+    /// Takes trailers.
+    mutating func takeTrailers(_ fields: FieldSection, from side: Side, at packet: PacketReference) {
+        anomalies += HeaderFieldRules.anomalies(of: fields, as: .trailers)
+        switch side {
+        case .client:
+            request?.trailers = fields
+            request?.ended = packet
+        case .server:
+            response?.trailers = fields
+            response?.ended = packet
+        }
+    }
+
+    /// The side lost synchronisation: unless it has ended already, frames of it may be missing.
+    mutating func mayMiss(from side: Side) {
+        guard !hasEnded(side) else { return }
+        switch side {
+        case .client: requestMayMiss = true
+        case .server: responseMayMiss = true
+        }
+    }
+
     // MARK: DATA
 
     /// Keeps content octets up to the limit, and counts all.

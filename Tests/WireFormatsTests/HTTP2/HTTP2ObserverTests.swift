@@ -167,7 +167,7 @@ private typealias Make = HTTP2Fixtures
         (Self.preface + cancelled).withUnsafeBytes {
             observer.receive($0, from: .client, at: Make.packet(1), into: &output)
         }
-        #expect(observer.openStreamCount == HTTP2Observer.cancelledStreamsWaiting)
+        #expect(observer.openStreamCount == HTTP2StreamTable.cancelledLimit)
         // Three seconds later.
         Self.preface[24...].withUnsafeBytes {
             observer.receive($0, from: .client, at: Make.packet(3_001), into: &output)
@@ -228,6 +228,32 @@ private typealias Make = HTTP2Fixtures
         #expect(exchange.request?.target == "x.example:443" && exchange.request?.body.length == 0)
         let spot = try #require(Make.spots(all).first)
         #expect(spot.reason == .unknownProtocol && spot.bytes == 8 && spot.exchange == exchange.id)
+    }
+
+    @Test func aWebSocketInsideAStream() throws {
+        let connect = Make.literals([
+            (":method", "CONNECT"), (":protocol", "websocket"), (":scheme", "https"), (":authority", "x.example"),
+            (":path", "/chat"),
+        ])
+        let granted = [0x88] + Make.literals([("sec-websocket-version", "13")])
+        // A masked text frame "hi" (mask 0), and an unmasked one.
+        let hi: [UInt8] = [0x81, 0x82, 0, 0, 0, 0, 0x68, 0x69]
+        let yo: [UInt8] = [0x81, 0x02, 0x79, 0x6F]
+        let all = events([
+            .bytes(.client, Self.preface + head(1, connect)), .bytes(.server, Self.settings + head(1, granted)),
+            .bytes(
+                .client, Make.frame(0, stream: 1, Array(hi[..<3])) + Make.frame(0, flags: 1, stream: 1, Array(hi[3...]))
+            ),
+            .bytes(.server, Make.frame(0, flags: 1, stream: 1, yo)),
+        ])
+        let exchange = try #require(Make.exchanges(all).first)
+        #expect(
+            exchange.end == .complete && exchange.request?.connectProtocol == "websocket"
+                && exchange.request?.target == "/chat")
+        let messages = all.compactMap { if case .message(let message) = $0 { message } else { nil } }
+        #expect(messages.map(\.payload.bytes) == [Array("hi".utf8), Array("yo".utf8)])
+        #expect(messages.map(\.from) == [.client, .server] && messages.allSatisfy { $0.exchange == exchange.id })
+        #expect(Make.spots(all).isEmpty)
     }
 
     @Test func upgradeFromHTTP1() throws {
