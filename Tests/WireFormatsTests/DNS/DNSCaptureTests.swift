@@ -18,6 +18,9 @@ struct DNSCaptureTests {
         "zeek_mdns.pcap", "zeek_pcapng-multi-interface.pcapng", "zeek_radiotap.pcap", "zeek_raw_packets.pcap",
     ]
 
+    /// The first response ends inside its question, after the name (a lost fragment): tshark gives the name up, we keep it.
+    static let furtherNames = ["pcapdroid_invalid_or_unsupported.pcap": 1]
+
     @Test(arguments: files)
     func agreesWithTheFacts(_ file: String) throws {
         let folder = try #require(HTTP2Fixtures.shared).appendingPathComponent("captures")
@@ -38,7 +41,8 @@ struct DNSCaptureTests {
         #expect(messages.count { !$0.isResponse } == facts["dns_queries"])
         #expect(messages.count { $0.isResponse } == facts["dns_responses"])
         #expect(multicast == facts["mdns_packets"])
-        #expect(Set(messages.flatMap { $0.questions.map(\.rawName) }).count == facts["dns_query_names"])
+        let names = Set(messages.flatMap { $0.questions.map(\.rawName) })
+        #expect(names.count == facts["dns_query_names", default: 0] + Self.furtherNames[file, default: 0])
         if file == "zeek_dns-https.pcap" {
             #expect(messages.flatMap(\.answers).contains { if case .service = $0.data { true } else { false } })
         }
