@@ -1,0 +1,104 @@
+/// Runs of base64, base64url and hex characters in a text.
+///
+/// Only every 24th byte is looked at until one is in the alphabet, so text with short words costs a fraction of a pass.
+struct AlphabetRuns {
+    /// Runs under this length are not decoded: the shortest token (20 bytes) makes 27 characters of base64 and 40 of hex, and
+    /// loses up to three where a run of other characters touches it.
+    static let shortest = 24
+    /// Lines of wrapped base64 are at least this long (RFC 2045 has 76, PEM 64).
+    static let shortestLine = 60
+
+    private var next = 0
+
+    /// The next run at or after the last one's end; nil at the end of `bytes`. Wrapped lines make one run.
+    mutating func nextRun(in bytes: UnsafeRawBufferPointer) -> Range<Int>? {
+        ByteClass.base64Value.withUnsafeBufferPointer { values -> Range<Int>? in
+            let floor = next
+            var sample = next &+ Self.shortest &- 1
+            while sample < bytes.count {
+                guard values[Int(bytes[sample])] != 255 else {
+                    sample &+= Self.shortest
+                    continue
+                }
+                var start = sample
+                while start > floor, values[Int(bytes[start &- 1])] != 255 { start &-= 1 }
+                var end = sample &+ 1
+                while end < bytes.count, values[Int(bytes[end])] != 255 { end &+= 1 }
+                guard end &- start >= Self.shortest else {
+                    sample = end &+ Self.shortest
+                    continue
+                }
+                if end &- start >= Self.shortestLine { end = Self.joinLines(from: start, to: end, in: bytes, values) }
+                next = end
+                return start..<end
+            }
+            next = bytes.count
+            return nil
+        }
+    }
+
+    /// The end of the wrapped run whose first line is `start..<end`: lines of whole groups, each followed by a line
+    /// break and another line of the alphabet.
+    private static func joinLines(
+        from start: Int, to end: Int, in bytes: UnsafeRawBufferPointer, _ values: UnsafeBufferPointer<UInt8>
+    ) -> Int {
+        var lineStart = start
+        var end = end
+        while (end &- lineStart) % 4 == 0 {
+            var following = end
+            if following < bytes.count, bytes[following] == 0x0D { following &+= 1 }
+            guard following < bytes.count, bytes[following] == 0x0A else { break }
+            following &+= 1
+            lineStart = following
+            while following < bytes.count, values[Int(bytes[following])] != 255 { following &+= 1 }
+            guard following > lineStart else { break }
+            end = following
+        }
+        return end
+    }
+
+    /// Whether a run is a UUID in its usual form, which is the most frequent run and hides nothing.
+    static func isUUID(_ run: UnsafeRawBufferPointer) -> Bool {
+        guard run.count == 36, run[8] == 0x2D, run[13] == 0x2D, run[18] == 0x2D, run[23] == 0x2D else { return false }
+        return run.count { ByteClass.hexValue[Int($0)] != 255 } == 32
+    }
+
+    static func isHex(_ run: UnsafeRawBufferPointer) -> Bool {
+        ByteClass.hexValue.withUnsafeBufferPointer { values in run.allSatisfy { values[Int($0)] != 255 } }
+    }
+
+    /// The numbers of characters (1, 2, 3) that may be skipped at the run's start so that base64 gives text or
+    /// compressed data at its start, or text at its end.
+    static func laterPhases(_ run: UnsafeRawBufferPointer) -> [Int] {
+        var phases: [Int] = []
+        for phase in 1...3 where run.count - phase >= 20 {
+            let last = run.count - 20 - (run.count - 20 - phase) % 4
+            if readsAsText(run, at: phase) || (last > phase && readsAsText(run, at: last)) { phases.append(phase) }
+        }
+        return phases
+    }
+
+    /// Whether 20 characters of base64 from `offset` on give 15 printable bytes, or a compressed stream's first bytes.
+    private static func readsAsText(_ run: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+        ByteClass.base64Value.withUnsafeBufferPointer { values in
+            var first: UInt32 = 0
+            for group in 0..<5 {
+                var bits: UInt32 = 0
+                for index in 0..<4 {
+                    let value = values[Int(run[offset &+ group &* 4 &+ index])]
+                    if value == 255 { return false }
+                    bits = bits &<< 6 | UInt32(value)
+                }
+                if group == 0 {
+                    first = bits
+                    if first == 0x1F_8B08 || first == 0x28_B52F { return true }
+                }
+                for shift: UInt32 in [16, 8, 0] where !ByteClass.isPrintable(UInt8(truncatingIfNeeded: bits &>> shift))
+                {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/// Named stretches of bytes that lie one after another: form fields, multipart parts, the places of a message head.
+struct FieldPlaces {
+    /// Fields that are kept track of.
+    static let maximumFields = 1 << 16
+
+    struct Field {
+        var range: Range<Int>
+        /// `form:x`, `multipart:file`, or a whole location such as `header:referer`.
+        var step: String
+    }
+
+    private(set) var fields: [Field] = []
+
+    init() {}
+
+    mutating func append(_ range: Range<Int>, _ step: String) {
+        guard fields.count < Self.maximumFields else { return }
+        fields.append(Field(range: range, step: step))
+    }
+
+    mutating func removeAll() { fields.removeAll(keepingCapacity: true) }
+
+    /// The field that holds `offset`; the last one that begins before it when it lies between two.
+    func field(at offset: Int) -> Field? {
+        var low = 0
+        var high = fields.count
+        while low < high {
+            let middle = (low + high) / 2
+            if fields[middle].range.lowerBound <= offset { low = middle + 1 } else { high = middle }
+        }
+        return low > 0 ? fields[low - 1] : nil
+    }
+
+    /// The fields of `name=value&…` (WHATWG URL §5.1), or nil when `bytes` is no such text.
+    static func form(_ bytes: UnsafeRawBufferPointer) -> FieldPlaces? {
+        // A name of more than 64 bytes, or an equals sign at the very end, is rather base64 with its padding.
+        guard let equals = bytes.prefix(65).firstIndex(of: 0x3D), equals > 0, equals + 1 < bytes.count,
+            bytes[equals + 1] != 0x3D, bytes[..<equals].allSatisfy(isFormNameByte)
+        else { return nil }
+        var places = FieldPlaces()
+        var start = 0
+        while start <= bytes.count, places.fields.count < maximumFields {
+            let end = bytes[start...].firstIndex(of: 0x26) ?? bytes.count
+            let name = bytes[start..<end].prefix { $0 != 0x3D }
+            var decoded: [UInt8] = []
+            TextDecoding.percent(UnsafeRawBufferPointer(rebasing: name), into: &decoded)
+            places.append(start..<end, "form:" + TextMask.word(Substring(String(decoding: decoded, as: UTF8.self))))
+            start = end + 1
+        }
+        return places
+    }
+
+    private static func isFormNameByte(_ byte: UInt8) -> Bool {
+        TokenShape.isTokenByte(byte) || byte == 0x2E || byte == 0x5B || byte == 0x5D || byte == 0x25 || byte == 0x2B
+    }
+}

@@ -1,0 +1,219 @@
+/// Finds any of many byte patterns in one pass.
+///
+/// Each pattern is entered under two of its four-byte grams that start at neighbouring offsets (its *anchors*), so a
+/// look at every second position of the text finds one of the two. A bitmap of 64 Ki hashed grams answers "no pattern
+/// here" for nearly all positions without a dependent load; what passes is looked up exactly and compared. Unlike an
+/// automaton it has no state to walk and no failure links to rebuild: entering a pattern costs microseconds, and the
+/// cost of a scan hardly depends on how many patterns there are. Grams are hashed with the case bit set, so one pass
+/// serves patterns with and without regard to case.
+struct PatternIndex: Sendable {
+    /// What a pattern is there for.
+    enum Meaning: Hashable, Sendable {
+        /// A form of a needle under the layers with this number.
+        case needle(Int32, NeedleForm, layers: Int32)
+        /// Something that is looked at more closely.
+        case signature(Signature)
+    }
+
+    /// A match.
+    struct Match: Hashable, Sendable {
+        var pattern: Int32
+        var start: Int
+    }
+
+    private struct Pattern: Sendable {
+        var start: Int32
+        var length: Int32
+        var isCaseSensitive: Bool
+        var meaning: Meaning
+    }
+
+    private struct Anchor: Sendable {
+        var gram: UInt32
+        var pattern: Int32
+        var offset: Int32
+        var next: Int32
+    }
+
+    /// All patterns back to back.
+    private var storage: [UInt8] = []
+    private var patterns: [Pattern] = []
+    private var anchors: [Anchor] = []
+    /// First anchor by hash, or −1; its size is a power of two.
+    private var heads: [Int32]
+    private var bitmap: [UInt64]
+    /// The hash's length in bits.
+    private var hashBits: UInt32
+
+    init() {
+        hashBits = 16
+        heads = Array(repeating: -1, count: 1 << 16)
+        bitmap = Array(repeating: 0, count: 1 << 10)
+    }
+
+    /// Patterns entered.
+    var count: Int { patterns.count }
+
+    func meaning(_ match: Match) -> Meaning { patterns[Int(match.pattern)].meaning }
+
+    func length(_ match: Match) -> Int { Int(patterns[Int(match.pattern)].length) }
+
+    /// Enters a pattern of at least five bytes; shorter ones are not entered.
+    mutating func insert(_ bytes: [UInt8], isCaseSensitive: Bool, meaning: Meaning) {
+        guard bytes.count >= 5, storage.count + bytes.count < Int32.max else { return }
+        let anchor = Self.rarest(in: bytes)
+        let number = append(bytes, isCaseSensitive: isCaseSensitive, meaning: meaning)
+        for offset in anchor...anchor + 1 { enter(Self.gram(bytes, at: offset), pattern: number, offset: offset) }
+    }
+
+    /// Enters a four-byte pattern that must be followed by one of `followers`.
+    mutating func insert(_ bytes: [UInt8], followers: some Sequence<UInt8>, meaning: Meaning) {
+        guard bytes.count == 4 else { return }
+        let number = append(bytes, isCaseSensitive: true, meaning: meaning)
+        enter(Self.gram(bytes, at: 0), pattern: number, offset: 0)
+        for gram in Set(followers.map { Self.gram(Array(bytes.dropFirst()) + [$0], at: 0) }) {
+            enter(gram, pattern: number, offset: 1)
+        }
+    }
+
+    private mutating func append(_ bytes: [UInt8], isCaseSensitive: Bool, meaning: Meaning) -> Int32 {
+        patterns.append(
+            Pattern(
+                start: Int32(storage.count), length: Int32(bytes.count), isCaseSensitive: isCaseSensitive,
+                meaning: meaning))
+        storage += bytes
+        return Int32(patterns.count - 1)
+    }
+
+    private mutating func enter(_ gram: UInt32, pattern: Int32, offset: Int) {
+        // Beyond an eighth of the bits set, too many positions would pass; 4 Mi bits is where memory would suffer.
+        if anchors.count >= 1 << (hashBits - 3), hashBits < 22 { grow() }
+        let hash = Self.hash(gram, bits: hashBits)
+        anchors.append(Anchor(gram: gram, pattern: pattern, offset: Int32(offset), next: heads[hash]))
+        heads[hash] = Int32(anchors.count - 1)
+        bitmap[hash >> 6] |= 1 << UInt64(hash & 63)
+    }
+
+    private mutating func grow() {
+        hashBits += 2
+        heads = Array(repeating: -1, count: 1 << Int(hashBits))
+        bitmap = Array(repeating: 0, count: 1 << Int(hashBits - 6))
+        for index in anchors.indices {
+            let hash = Self.hash(anchors[index].gram, bits: hashBits)
+            anchors[index].next = heads[hash]
+            heads[hash] = Int32(index)
+            bitmap[hash >> 6] |= 1 << UInt64(hash & 63)
+        }
+    }
+
+    /// Appends every match in `bytes` to `matches`, in no particular order. False when `limit` matches were reached and
+    /// the rest was not looked at.
+    func scan(_ bytes: UnsafeRawBufferPointer, limit: Int, into matches: inout [Match]) -> Bool {
+        guard let base = bytes.baseAddress, bytes.count >= 5 else { return true }
+        let end = bytes.count - 4
+        let shift = 32 - hashBits
+        return bitmap.withUnsafeBufferPointer { bitmap -> Bool in
+            guard let bits = bitmap.baseAddress else { return true }
+            var index = 0
+            // Four grams at even positions a round. Loads stay within bounds: index + 6 + 4 ≤ count.
+            while index &+ 6 <= end {
+                let h0 = Self.hash(base, index, shift)
+                let h1 = Self.hash(base, index &+ 2, shift)
+                let h2 = Self.hash(base, index &+ 4, shift)
+                let h3 = Self.hash(base, index &+ 6, shift)
+                let any =
+                    (bits[h0 &>> 6] &>> UInt64(h0 & 63)) | (bits[h1 &>> 6] &>> UInt64(h1 & 63))
+                    | (bits[h2 &>> 6] &>> UInt64(h2 & 63)) | (bits[h3 &>> 6] &>> UInt64(h3 & 63))
+                if any & 1 != 0 {
+                    guard look(at: index, count: 4, in: bytes, limit: limit, into: &matches) else { return false }
+                }
+                index &+= 8
+            }
+            let rest = end >= index ? (end &- index) / 2 &+ 1 : 0
+            return rest == 0 || look(at: index, count: rest, in: bytes, limit: limit, into: &matches)
+        }
+    }
+
+    /// Looks exactly at `count` even positions from `start` on.
+    @inline(never)
+    private func look(
+        at start: Int, count: Int, in bytes: UnsafeRawBufferPointer, limit: Int, into matches: inout [Match]
+    ) -> Bool {
+        for position in stride(from: start, to: start + 2 * count, by: 2) {
+            let gram = bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self) | Self.caseBits
+            var next = heads[Self.hash(gram, bits: hashBits)]
+            while next >= 0 {
+                let anchor = anchors[Int(next)]
+                next = anchor.next
+                guard anchor.gram == gram else { continue }
+                let begin = position - Int(anchor.offset)
+                guard matchesPattern(anchor.pattern, at: begin, in: bytes) else { continue }
+                guard matches.count < limit else { return false }
+                matches.append(Match(pattern: anchor.pattern, start: begin))
+            }
+        }
+        return true
+    }
+
+    private func matchesPattern(_ number: Int32, at begin: Int, in bytes: UnsafeRawBufferPointer) -> Bool {
+        let pattern = patterns[Int(number)]
+        let start = Int(pattern.start)
+        let length = Int(pattern.length)
+        guard begin >= 0, begin + length <= bytes.count else { return false }
+        return storage.withUnsafeBytes { storage in
+            if pattern.isCaseSensitive {
+                for index in 0..<length where storage[start &+ index] != bytes[begin &+ index] { return false }
+                return true
+            }
+            for index in 0..<length
+            where ByteClass.lower(storage[start &+ index]) != ByteClass.lower(bytes[begin &+ index]) {
+                return false
+            }
+            return true
+        }
+    }
+
+    private static let caseBits: UInt32 = 0x2020_2020
+    /// Knuth's multiplier for 32 bits; the high bits of the product are the hash.
+    private static let multiplier: UInt32 = 2_654_435_761
+
+    @inline(__always)
+    private static func hash(_ base: UnsafeRawPointer, _ offset: Int, _ shift: UInt32) -> Int {
+        let gram = base.loadUnaligned(fromByteOffset: offset, as: UInt32.self) | caseBits
+        return Int(truncatingIfNeeded: (gram &* multiplier) &>> shift)
+    }
+
+    private static func hash(_ gram: UInt32, bits: UInt32) -> Int { Int((gram &* multiplier) >> (32 - bits)) }
+
+    /// The gram at `offset`, in the byte order of a load from memory.
+    private static func gram(_ bytes: [UInt8], at offset: Int) -> UInt32 {
+        bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self) } | caseBits
+    }
+
+    /// Where to anchor: the five bytes that other text is least likely to hold, the last ones among equals (the token
+    /// stands at the end of most patterns, and what stands before it is in many texts).
+    private static func rarest(in bytes: [UInt8]) -> Int {
+        var best = 0
+        var bestScore = -1
+        for offset in 0...bytes.count - 5 {
+            let window = bytes[offset..<offset + 5]
+            let score = window.reduce(0) { $0 + rarity($1) } + Set(window).count
+            if score >= bestScore {
+                best = offset
+                bestScore = score
+            }
+        }
+        return best
+    }
+
+    private static func rarity(_ byte: UInt8) -> Int {
+        switch ByteClass.lower(byte) {
+        case 0x71, 0x78, 0x7A, 0x6A, 0x6B: 5  // q x z j k
+        case 0x77, 0x76, 0x79, 0x62: 4  // w v y b
+        case 0x31...0x39: 4
+        case 0x30, 0x25, 0x5C, 0x2F, 0x2E, 0x3A: 2
+        case 0x61...0x7A: 3
+        default: 3
+        }
+    }
+}

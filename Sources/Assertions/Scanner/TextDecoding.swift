@@ -1,0 +1,191 @@
+/// Decoders of the encodings that text is wrapped in. They never fail: what is not encoded stays as it is, or ends the
+/// decoding.
+enum TextDecoding {
+    /// Decodes base64 or base64url (RFC 4648; mixed alphabets are read too) without padding. Line breaks are skipped;
+    /// any other byte outside the alphabets ends it. A last group of one character is dropped.
+    static func base64(_ bytes: UnsafeRawBufferPointer, into output: inout [UInt8]) {
+        output.reserveCapacity(output.count + bytes.count / 4 * 3 + 3)
+        ByteClass.base64Value.withUnsafeBufferPointer { values in
+            var bits: UInt32 = 0
+            var count = 0
+            var index = 0
+            while index < bytes.count {
+                let byte = bytes[index]
+                index &+= 1
+                let value = values[Int(byte)]
+                if value == 255 {
+                    if byte == 0x0A || byte == 0x0D { continue }
+                    break
+                }
+                bits = bits &<< 6 | UInt32(value)
+                count &+= 1
+                if count == 4 {
+                    output.append(UInt8(truncatingIfNeeded: bits &>> 16))
+                    output.append(UInt8(truncatingIfNeeded: bits &>> 8))
+                    output.append(UInt8(truncatingIfNeeded: bits))
+                    bits = 0
+                    count = 0
+                }
+            }
+            if count == 2 { output.append(UInt8(truncatingIfNeeded: bits &>> 4)) }
+            if count == 3 {
+                output.append(UInt8(truncatingIfNeeded: bits &>> 10))
+                output.append(UInt8(truncatingIfNeeded: bits &>> 2))
+            }
+        }
+    }
+
+    /// Decodes pairs of hex digits up to the first byte that is none; an odd digit at the end is dropped.
+    static func hex(_ bytes: UnsafeRawBufferPointer, into output: inout [UInt8]) {
+        output.reserveCapacity(output.count + bytes.count / 2)
+        ByteClass.hexValue.withUnsafeBufferPointer { values in
+            var index = 0
+            while index &+ 1 < bytes.count {
+                let high = values[Int(bytes[index])]
+                let low = values[Int(bytes[index &+ 1])]
+                if high == 255 || low == 255 { return }
+                output.append(high &<< 4 | low)
+                index &+= 2
+            }
+        }
+    }
+
+    /// Replaces `%HH` by the byte it writes. Returns how many were replaced.
+    @discardableResult
+    static func percent(_ bytes: UnsafeRawBufferPointer, into output: inout [UInt8]) -> Int {
+        output.reserveCapacity(output.count + bytes.count)
+        var replaced = 0
+        var index = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte == 0x25, index &+ 2 < bytes.count, let value = Hex.byte(bytes[index &+ 1], bytes[index &+ 2]) {
+                output.append(value)
+                replaced &+= 1
+                index &+= 3
+            } else {
+                output.append(byte)
+                index &+= 1
+            }
+        }
+        return replaced
+    }
+
+    /// How many bytes of `bytes` a percent-decoding uses for its first `count` bytes of output.
+    static func percentSource(_ bytes: UnsafeRawBufferPointer, decoded count: Int) -> Int {
+        var index = 0
+        var produced = 0
+        while index < bytes.count, produced < count {
+            let isEscape =
+                bytes[index] == 0x25 && index &+ 2 < bytes.count
+                && Hex.byte(bytes[index &+ 1], bytes[index &+ 2]) != nil
+            index &+= isEscape ? 3 : 1
+            produced &+= 1
+        }
+        return index
+    }
+
+    /// Undoes backslash escapes of JSON (RFC 8259 §7), JavaScript and C up to an unescaped quote `"` or NUL: `\"`,
+    /// `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, `\uXXXX` (surrogate pairs joined), `\xHH`. Other escapes stand for the character
+    /// after the backslash. Returns how many bytes were used, the quote not counted.
+    static func escapes(_ bytes: UnsafeRawBufferPointer, into output: inout [UInt8]) -> Int {
+        var index = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte == 0x22 || byte == 0 { return index }
+            guard byte == 0x5C, index &+ 1 < bytes.count else {
+                output.append(byte)
+                index &+= 1
+                continue
+            }
+            let kind = bytes[index &+ 1]
+            switch kind {
+            case 0x75:  // u
+                guard let unit = codeUnit(bytes, at: index &+ 2) else {
+                    output.append(kind)
+                    index &+= 2
+                    continue
+                }
+                index &+= 6
+                if unit & 0xFC00 == 0xD800, index &+ 5 < bytes.count, bytes[index] == 0x5C, bytes[index &+ 1] == 0x75,
+                    let low = codeUnit(bytes, at: index &+ 2), low & 0xFC00 == 0xDC00
+                {
+                    append(0x1_0000 &+ ((unit & 0x3FF) &<< 10 | low & 0x3FF), to: &output)
+                    index &+= 6
+                } else {
+                    append(unit, to: &output)
+                }
+            case 0x78:  // x
+                guard index &+ 3 < bytes.count, let value = Hex.byte(bytes[index &+ 2], bytes[index &+ 3]) else {
+                    output.append(kind)
+                    index &+= 2
+                    continue
+                }
+                output.append(value)
+                index &+= 4
+            default:
+                output.append(single(kind))
+                index &+= 2
+            }
+        }
+        return index
+    }
+
+    /// Undoes quoted-printable (RFC 2045 §6.7): `=HH` and soft line breaks.
+    static func quotedPrintable(_ bytes: UnsafeRawBufferPointer, into output: inout [UInt8]) {
+        var index = 0
+        while index < bytes.count {
+            guard bytes[index] == 0x3D else {
+                output.append(bytes[index])
+                index &+= 1
+                continue
+            }
+            if index &+ 1 < bytes.count, bytes[index &+ 1] == 0x0A {
+                index &+= 2
+            } else if index &+ 2 < bytes.count, bytes[index &+ 1] == 0x0D, bytes[index &+ 2] == 0x0A {
+                index &+= 3
+            } else if index &+ 2 < bytes.count, let value = Hex.byte(bytes[index &+ 1], bytes[index &+ 2]) {
+                output.append(value)
+                index &+= 3
+            } else {
+                output.append(0x3D)
+                index &+= 1
+            }
+        }
+    }
+
+    private static func single(_ kind: UInt8) -> UInt8 {
+        switch kind {
+        case 0x62: 0x08
+        case 0x66: 0x0C
+        case 0x6E: 0x0A
+        case 0x72: 0x0D
+        case 0x74: 0x09
+        default: kind
+        }
+    }
+
+    private static func codeUnit(_ bytes: UnsafeRawBufferPointer, at index: Int) -> UInt32? {
+        guard index &+ 3 < bytes.count, let high = Hex.byte(bytes[index], bytes[index &+ 1]),
+            let low = Hex.byte(bytes[index &+ 2], bytes[index &+ 3])
+        else { return nil }
+        return UInt32(high) << 8 | UInt32(low)
+    }
+
+    /// Appends a code point as UTF-8; a lone surrogate becomes the three bytes that it would have.
+    private static func append(_ point: UInt32, to output: inout [UInt8]) {
+        func byte(_ value: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: value) }
+        switch point {
+        case 0..<0x80:
+            output.append(byte(point))
+        case 0x80..<0x800:
+            output += [byte(0xC0 | point >> 6), byte(0x80 | point & 0x3F)]
+        case 0x800..<0x1_0000:
+            output += [byte(0xE0 | point >> 12), byte(0x80 | point >> 6 & 0x3F), byte(0x80 | point & 0x3F)]
+        default:
+            output += [
+                byte(0xF0 | point >> 18), byte(0x80 | point >> 12 & 0x3F), byte(0x80 | point >> 6 & 0x3F),
+                byte(0x80 | point & 0x3F),
+            ]
+        }
+    }
+}
