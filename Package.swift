@@ -52,7 +52,7 @@ let package = Package(
         tests(
             "WireFormatsTests", ["WireFormats", "SessionTrace", "Crypto", "ContentCodings"], excluding: ["Golden"]),
         tests("CaptureAnalyzerTests", ["CaptureAnalyzer", "WireFormats", "SessionTrace", "Crypto"]),
-        tests("AssertionsTests", ["Assertions", "SessionTrace", "ContentCodings"]),
+        tests("AssertionsTests", ["Assertions", "SessionTrace", "ContentCodings", "CZlib"]),
         tests("ReportsTests", ["Reports", "Assertions", "SessionTrace"]),
         tests("CommandLineTests", ["CommandLine", "SessionTrace", "CaptureAnalyzer", "Assertions", "Reports"]),
     ],

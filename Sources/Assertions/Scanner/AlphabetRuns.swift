@@ -1,4 +1,4 @@
-/// Runs of base64, base64url and hex characters in a text.
+/// Runs of base64, base64url or hex characters in a text.
 ///
 /// Only every 24th byte is looked at until one is in the alphabet, so text with short words costs a fraction of a pass.
 struct AlphabetRuns {
@@ -8,11 +8,25 @@ struct AlphabetRuns {
     /// Lines of wrapped base64 are at least this long (RFC 2045 has 76, PEM 64).
     static let shortestLine = 60
 
+    /// A set of characters.
+    enum Alphabet {
+        /// base64 and base64url together; wrapped lines make one run.
+        case base64
+        /// Hex digits.
+        case hex
+    }
+
+    private let alphabet: Alphabet
     private var next = 0
 
-    /// The next run at or after the last one's end; nil at the end of `bytes`. Wrapped lines make one run.
+    init(_ alphabet: Alphabet) {
+        self.alphabet = alphabet
+    }
+
+    /// The next run at or after the last one's end; nil at the end of `bytes`.
     mutating func nextRun(in bytes: UnsafeRawBufferPointer) -> Range<Int>? {
-        ByteClass.base64Value.withUnsafeBufferPointer { values -> Range<Int>? in
+        let table = alphabet == .hex ? ByteClass.hexValue : ByteClass.base64Value
+        return table.withUnsafeBufferPointer { values -> Range<Int>? in
             let floor = next
             var sample = next &+ Self.shortest &- 1
             while sample < bytes.count {
@@ -28,7 +42,9 @@ struct AlphabetRuns {
                     sample = end &+ Self.shortest
                     continue
                 }
-                if end &- start >= Self.shortestLine { end = Self.joinLines(from: start, to: end, in: bytes, values) }
+                if alphabet == .base64, end &- start >= Self.shortestLine {
+                    end = Self.joinLines(from: start, to: end, in: bytes, values)
+                }
                 next = end
                 return start..<end
             }

@@ -37,6 +37,9 @@ struct FieldPlaces {
         guard let equals = bytes.prefix(65).firstIndex(of: 0x3D), equals > 0, equals + 1 < bytes.count,
             bytes[equals + 1] != 0x3D, bytes[..<equals].allSatisfy(isFormNameByte)
         else { return nil }
+        // Nor is a first name that nobody would give.
+        let firstName = String(decoding: bytes[..<equals], as: UTF8.self)
+        guard TextMask.word(Substring(firstName)) == firstName || firstName.contains("%") else { return nil }
         var places = FieldPlaces()
         var start = 0
         while start <= bytes.count, places.fields.count < maximumFields {

@@ -26,6 +26,7 @@ struct HitPlaces {
     private let views: [View]
     private let head: FieldPlaces
     private var structures: [Int: Structure] = [:]
+    private var visiting: Set<Int> = []
     private let boundary: [UInt8]?
 
     /// - Parameters:
@@ -39,20 +40,27 @@ struct HitPlaces {
 
     /// All places of a byte of a view, the first found first.
     mutating func places(of view: Int, at offset: Int) -> [Place] {
-        let inner = inside(view, at: offset)
+        // Content can turn up again below itself: a way never passes a view twice.
+        guard visiting.insert(view).inserted else { return [] }
+        defer { visiting.remove(view) }
         var result: [Place] = []
         for origin in views[view].origins where result.count < Self.maximumWays {
+            let inner = inside(view, by: origin, at: offset)
             switch origin.step {
             case .head:
-                result.append(Place(location: inner.first ?? "head", steps: Array(inner.dropFirst())))
+                result.append(Place(location: inner.steps.first ?? "head", steps: Array(inner.steps.dropFirst())))
             case .root(let location):
-                result.append(Place(location: location, steps: inner))
+                result.append(Place(location: location, steps: inner.steps))
             default:
                 let source = sourceOffset(of: origin, decoded: offset)
+                let isPlaced =
+                    inside(origin.parent, by: views[origin.parent].origins[0], at: source).steps.last?.hasPrefix(
+                        "json:") == true
                 for outer in places(of: origin.parent, at: source) where result.count < Self.maximumWays {
                     result.append(
                         Place(
-                            location: outer.location, steps: outer.steps + names(of: origin.step, after: outer) + inner)
+                            location: outer.location,
+                            steps: outer.steps + names(of: origin.step, isPlaced: isPlaced) + inner.steps)
                     )
                 }
             }
@@ -60,17 +68,17 @@ struct HitPlaces {
         return result
     }
 
-    private func names(of step: View.Step, after outer: Place) -> [String] {
+    /// - Parameter isPlaced: whether the step's source was named as a JSON string, which implies that it is read as one.
+    private func names(of step: View.Step, isPlaced: Bool) -> [String] {
         switch step {
-        case .head, .root, .slice: []
+        case .head, .root: []
         case .codings(let names): names
         case .base64: ["base64"]
         case .base64url: ["base64url"]
         case .hex: ["hex"]
         case .percent: ["percent"]
         case .quotedPrintable: ["quoted-printable"]
-        // A JSON string's place implies that it was read as JSON.
-        case .string: outer.steps.last?.hasPrefix("json:") == true ? [] : ["escapes"]
+        case .string: isPlaced ? [] : ["escapes"]
         }
     }
 
@@ -79,37 +87,49 @@ struct HitPlaces {
         return views[origin.parent].bytes.withUnsafeBytes { TextDecoding.percentSource($0, decoded: offset) }
     }
 
-    /// The steps inside a view; for a head, the location comes first.
-    private mutating func inside(_ number: Int, at offset: Int) -> [String] {
+    /// What holds a byte inside a view: the steps to it (for a head, the location comes first), and where it lies.
+    private mutating func inside(
+        _ number: Int, by origin: View.Origin, at offset: Int
+    ) -> (steps: [String], range: Range<Int>) {
         let view = views[number]
-        if view.step == .percent, case .fields(let fields) = structure(of: view.origins[0].parent) {
-            return insideDecodedField(fields, of: view.origins[0].parent, at: offset)
+        if origin.step == .percent {
+            // The percent-decoding of a form, a head or a JSON text is one view, but each field is a text of its own.
+            let parent = origin.parent
+            let source = sourceOffset(of: origin, decoded: offset)
+            let outer = inside(parent, by: views[parent].origins[0], at: source)
+            if outer.range != views[parent].bytes.indices {
+                let range = views[parent].bytes.withUnsafeBytes { bytes in
+                    TextDecoding.percentCount(
+                        bytes, upTo: outer.range.lowerBound)..<TextDecoding.percentCount(
+                            bytes, upTo: outer.range.upperBound)
+                }
+                return Self.jsonSteps(in: view.bytes, range, at: offset)
+            }
         }
+        let whole = view.bytes.indices
         switch structure(of: number) {
-        case .none: return []
-        case .json(let places): return view.bytes.withUnsafeBytes { places.steps(at: offset, in: $0) }
+        case .none: return ([], whole)
+        case .json(let places):
+            return view.bytes.withUnsafeBytes { places.steps(at: offset, in: $0) } ?? ([], whole)
         case .fields(let fields):
-            guard let field = fields.field(at: offset) else { return [] }
-            let slice = Array(view.bytes[field.range])
-            return [field.step] + Self.jsonSteps(in: slice, at: offset - field.range.lowerBound)
+            guard let field = fields.field(at: offset) else { return ([], whole) }
+            let inner = Self.jsonSteps(in: view.bytes, field.range, at: offset)
+            return ([field.step] + inner.steps, inner.range)
         }
     }
 
-    /// The percent-decoding of a form or head is one view, but each field is a text of its own.
-    private func insideDecodedField(_ fields: FieldPlaces, of parent: Int, at offset: Int) -> [String] {
-        views[parent].bytes.withUnsafeBytes { bytes in
-            let source = TextDecoding.percentSource(bytes, decoded: offset)
-            guard let field = fields.field(at: source) else { return [] }
-            var before: [UInt8] = []
-            TextDecoding.percent(UnsafeRawBufferPointer(rebasing: bytes[..<field.range.lowerBound]), into: &before)
-            var slice: [UInt8] = []
-            TextDecoding.percent(UnsafeRawBufferPointer(rebasing: bytes[field.range]), into: &slice)
-            return Self.jsonSteps(in: slice, at: offset - before.count)
+    /// The steps inside a stretch of a view.
+    private static func jsonSteps(
+        in bytes: [UInt8], _ range: Range<Int>, at offset: Int
+    ) -> (steps: [String], range: Range<Int>) {
+        bytes.withUnsafeBytes { bytes in
+            let slice = UnsafeRawBufferPointer(rebasing: bytes[range.clamped(to: bytes.indices)])
+            guard let found = JSONPlaces(slice)?.steps(at: offset - range.lowerBound, in: slice) else {
+                return ([], range)
+            }
+            let start = found.range.lowerBound + range.lowerBound
+            return (found.steps, start..<start + found.range.count)
         }
-    }
-
-    private static func jsonSteps(in bytes: [UInt8], at offset: Int) -> [String] {
-        bytes.withUnsafeBytes { bytes in JSONPlaces(bytes)?.steps(at: offset, in: bytes) ?? [] }
     }
 
     private mutating func structure(of number: Int) -> Structure {

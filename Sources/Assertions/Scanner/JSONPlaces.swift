@@ -44,15 +44,16 @@ struct JSONPlaces {
         }
     }
 
-    /// The steps that name the string at `offset`: `json:/a/b`, after `line:N` when there are several texts.
-    func steps(at offset: Int, in bytes: UnsafeRawBufferPointer) -> [String] {
+    /// The steps that name the string at `offset` (`json:/a/b`, after `line:N` when there are several texts), and where it
+    /// lies.
+    func steps(at offset: Int, in bytes: UnsafeRawBufferPointer) -> (steps: [String], range: Range<Int>)? {
         var low = 0
         var high = spans.count
         while low < high {
             let middle = (low + high) / 2
             if spans[middle].range.upperBound < offset { low = middle + 1 } else { high = middle }
         }
-        guard low < spans.count, spans[low].range.lowerBound <= offset else { return [] }
+        guard low < spans.count, spans[low].range.lowerBound <= offset else { return nil }
         let span = spans[low]
         var parts: [String] = []
         var number = span.node
@@ -70,7 +71,8 @@ struct JSONPlaces {
             number = node.parent
         }
         let pointer = "json:" + parts.reversed().map { "/" + $0 }.joined()
-        return documentLines.count > 1 ? ["line:\(documentLines[Int(span.document)])", pointer] : [pointer]
+        let line = documentLines.count > 1 ? ["line:\(documentLines[Int(span.document)])"] : []
+        return (line + [pointer], span.range)
     }
 
     /// Where the first `{` or `[` stands, when nothing but a short prefix (event name, message number, `)]}'`) is before it.

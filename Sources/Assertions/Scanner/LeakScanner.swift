@@ -123,10 +123,10 @@ public struct LeakScanner: Sendable {
 
     private func scan(name: [UInt8], location: String) -> ScanResult {
         var scan = ViewScan(index: index, limits: limits)
-        scan.addRoot(name, .root(location), ignoresCase: true)
+        scan.addRoot(name, .root(location), shapes: .anyCase)
         // A label holds 63 bytes at most, so a longer value is spread over several.
         let joined = name.filter { $0 != 0x2E }
-        if joined.count < name.count { scan.addRoot(joined, .root(location), ignoresCase: true) }
+        if joined.count < name.count { scan.addRoot(joined, .root(location), shapes: .none) }
         scan.run()
         return result(of: scan, boundary: nil) { _ in }
     }

@@ -14,7 +14,7 @@ struct Novelty {
     }
 
     init(of bytes: UnsafeRawBufferPointer) {
-        var runs = AlphabetRuns()
+        var runs = AlphabetRuns(.base64)
         while let run = runs.nextRun(in: bytes) {
             if !AlphabetRuns.isUUID(UnsafeRawBufferPointer(rebasing: bytes[run])) { runBytes &+= run.count }
         }

@@ -22,6 +22,15 @@ public struct LeakHit: Hashable, Sendable {
     /// Keyed digest of `matched`.
     public var matchedDigest: String
 
+    /// Makes a hit.
+    public init(match: Match, location: String, chain: [String], matched: Secret, matchedDigest: String) {
+        self.match = match
+        self.location = location
+        self.chain = chain
+        self.matched = matched
+        self.matchedDigest = matchedDigest
+    }
+
     /// Location and chain in one line: `body → gzip → json:/events/3/link → base64url`.
     public var place: String { ([location] + chain).joined(separator: " → ") }
 
@@ -70,6 +79,12 @@ public struct ScanGap: Hashable, Sendable {
     public var reason: Reason
     /// Where: a location with its chain.
     public var place: String
+
+    /// Makes a gap.
+    public init(reason: Reason, place: String) {
+        self.reason = reason
+        self.place = place
+    }
 }
 
 /// What a scan found.
@@ -78,6 +93,12 @@ public struct ScanResult: Hashable, Sendable {
     public var hits: [LeakHit]
     /// What could not be looked into.
     public var gaps: [ScanGap]
+
+    /// Makes a result.
+    public init(hits: [LeakHit], gaps: [ScanGap]) {
+        self.hits = hits
+        self.gaps = gaps
+    }
 
     /// Nothing found, nothing missed.
     public static let clean = ScanResult(hits: [], gaps: [])

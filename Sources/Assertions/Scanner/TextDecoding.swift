@@ -84,6 +84,20 @@ enum TextDecoding {
         return index
     }
 
+    /// How many bytes a percent-decoding makes of the first `end` bytes.
+    static func percentCount(_ bytes: UnsafeRawBufferPointer, upTo end: Int) -> Int {
+        var index = 0
+        var produced = 0
+        while index < min(end, bytes.count) {
+            let isEscape =
+                bytes[index] == 0x25 && index &+ 2 < bytes.count
+                && Hex.byte(bytes[index &+ 1], bytes[index &+ 2]) != nil
+            index &+= isEscape ? 3 : 1
+            produced &+= 1
+        }
+        return produced
+    }
+
     /// Undoes backslash escapes of JSON (RFC 8259 §7), JavaScript and C up to an unescaped quote `"` or NUL: `\"`,
     /// `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, `\uXXXX` (surrogate pairs joined), `\xHH`. Other escapes stand for the character
     /// after the backslash. Returns how many bytes were used, the quote not counted.

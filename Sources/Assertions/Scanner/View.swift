@@ -13,8 +13,6 @@ struct View {
         case base64, base64url, hex, percent, quotedPrintable
         /// A quoted string without its backslash escapes.
         case string
-        /// A part of its parent as it is.
-        case slice
     }
 
     /// Where it comes from.
@@ -26,13 +24,23 @@ struct View {
         var step: Step
     }
 
+    /// How the token's shape is looked for.
+    enum ShapeSearch {
+        /// As it is written.
+        case exact
+        /// In any case: host names.
+        case anyCase
+        /// Not at all: joined labels, where what follows a value would pass for its rest.
+        case none
+    }
+
     var bytes: [UInt8]
     /// First the origin by which it was found, then others that gave the same bytes.
     var origins: [Origin]
     /// Decodings between it and the message.
     var depth: Int
-    /// Whether letters' case means nothing here (host names).
-    var ignoresCase: Bool
+    /// How the token's shape is looked for here.
+    var shapes: ShapeSearch
 
     var step: Step { origins[0].step }
 }

@@ -31,6 +31,8 @@ struct ViewScan {
     private(set) var closed: [(coding: String, view: Int)] = []
     /// Boundaries of multipart roots, by view.
     private var boundaries: [Int: [UInt8]] = [:]
+    /// Roots whose declared content coding was undone.
+    private var undone: Set<Int> = []
     private var nextView = 0
     private var decodedBytes = 0
     private var known: [ContentHash: Int] = [:]
@@ -42,13 +44,15 @@ struct ViewScan {
     }
 
     /// Adds bytes as they were sent.
-    mutating func addRoot(_ bytes: [UInt8], _ step: View.Step, ignoresCase: Bool = false, boundary: [UInt8]? = nil) {
+    mutating func addRoot(
+        _ bytes: [UInt8], _ step: View.Step, shapes: View.ShapeSearch = .exact, boundary: [UInt8]? = nil
+    ) {
         guard !bytes.isEmpty else { return }
         if let boundary { boundaries[views.count] = boundary }
         views.append(
             View(
                 bytes: bytes, origins: [View.Origin(parent: -1, sourceOffset: 0, step: step)], depth: 0,
-                ignoresCase: ignoresCase))
+                shapes: shapes))
     }
 
     /// Undoes the declared content codings of the latest root and adds what comes out.
@@ -73,12 +77,13 @@ struct ViewScan {
         }
         guard !decoded.undone.isEmpty else { return }
         decodedBytes += decoded.bytes.count
+        undone.insert(root)
         boundaries[views.count] = boundary
         views.append(
             View(
                 bytes: decoded.bytes,
                 origins: [View.Origin(parent: root, sourceOffset: 0, step: .codings(decoded.undone.map(\.rawValue)))],
-                depth: 0, ignoresCase: false))
+                depth: 0, shapes: .exact))
     }
 
     /// Looks into everything.
@@ -99,12 +104,12 @@ struct ViewScan {
         let view = views[number]
         view.bytes.withUnsafeBytes { bytes in
             let signs = findPatterns(in: bytes, view: view, number: number)
-            if number == 0 || view.step != .slice { decompress(signs.compressed, of: bytes, number: number) }
+            decompress(signs.compressed, of: bytes, number: number)
             let isText = ByteClass.looksLikeText(bytes)
             if isText || signs.hasPercentToken { decodePercent(bytes, number: number, isForced: signs.hasPercentToken) }
             if isText { decodeStrings(bytes, number: number) }
             decodeRuns(bytes, number: number, signs: signs)
-            if view.step != .slice { decodeParts(bytes, number: number) }
+            decodeParts(bytes, number: number)
         }
     }
 
@@ -128,7 +133,7 @@ struct ViewScan {
                         view: number, range: match.start..<match.start + index.length(match), needle: needle,
                         form: form, layers: layers))
             case .signature(.token):
-                guard !view.ignoresCase, let range = TokenShape.token(at: match.start, in: bytes, foldCase: false)
+                guard view.shapes == .exact, let range = TokenShape.token(at: match.start, in: bytes, foldCase: false)
                 else { continue }
                 rawHits.append(RawHit(view: number, range: range, needle: -1, form: .token, layers: 0))
             case .signature(.base64Token(let before)): signs.base64.append(match.start - before)
@@ -137,7 +142,7 @@ struct ViewScan {
             case .signature(.gzip), .signature(.zstd): signs.compressed.append(match.start)
             }
         }
-        if view.ignoresCase { findFoldedTokens(in: bytes, number: number) }
+        if view.shapes == .anyCase { findFoldedTokens(in: bytes, number: number) }
         return signs
     }
 
@@ -159,7 +164,8 @@ struct ViewScan {
     private mutating func decompress(_ starts: [Int], of bytes: UnsafeRawBufferPointer, number: Int) {
         var starts = starts
         if ContentCodings.sniff(bytes) != nil, !starts.contains(0) { starts.append(0) }
-        for start in starts.sorted() {
+        starts += Self.zlibStarts(in: bytes)
+        for start in starts.sorted() where start > 0 || !undone.contains(number) {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
             guard let coding = ContentCodings.sniff(rest), let room = room(for: number) else { continue }
             var output: [UInt8] = []
@@ -172,12 +178,27 @@ struct ViewScan {
                 // Bytes that only look like a compressed stream are nothing; a stream that stops early gave what it had.
                 if error.code == .expansionLimit { note("expansion", number) }
             }
-            guard !output.isEmpty else { continue }
+            guard output.count >= EncodedPattern.shortest else { continue }
             consider(output, from: number, at: start, .codings([coding.rawValue]), source: nil)
         }
     }
 
+    /// Where zlib streams may begin after the first byte. Their mark has two bytes only, so this is a guess that a failed
+    /// decoding puts right.
+    private static func zlibStarts(in bytes: UnsafeRawBufferPointer) -> [Int] {
+        var starts: [Int] = []
+        var index = 1
+        while index + 8 < bytes.count, starts.count < maximumGuesses,
+            let found = ByteSearch.first(0x78, in: bytes, from: index)
+        {
+            if found + 8 < bytes.count, [0x01, 0x5E, 0x9C, 0xDA].contains(bytes[found + 1]) { starts.append(found) }
+            index = found + 1
+        }
+        return starts
+    }
+
     private mutating func decodePercent(_ bytes: UnsafeRawBufferPointer, number: Int, isForced: Bool) {
+        guard ByteSearch.first(0x25, in: bytes, from: 0) != nil else { return }
         let source = Novelty(of: bytes)
         guard source.percents > 0, room(for: number) != nil else { return }
         var output: [UInt8] = []
@@ -191,23 +212,24 @@ struct ViewScan {
     private mutating func decodeStrings(_ bytes: UnsafeRawBufferPointer, number: Int) {
         var cursor = 0
         var output: [UInt8] = []
-        while cursor < bytes.count, let backslash = bytes[cursor...].firstIndex(of: 0x5C) {
+        while cursor < bytes.count, let backslash = ByteSearch.first(0x5C, in: bytes, from: cursor) {
             var start = backslash
             while start > cursor, bytes[start - 1] != 0x22, bytes[start - 1] != 0 { start -= 1 }
             output.removeAll(keepingCapacity: true)
             let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
             let used = TextDecoding.escapes(rest, into: &output)
             cursor = start + used + 1
-            guard output.count >= EncodedPattern.shortest else { continue }
+            let text = UnsafeRawBufferPointer(rebasing: rest[..<used])
+            guard output.count >= EncodedPattern.shortest, ByteClass.looksLikeText(text) else { continue }
             guard room(for: number) != nil else { return }
-            var source = Novelty(of: UnsafeRawBufferPointer(rebasing: rest[..<used]))
+            var source = Novelty(of: text)
             source.backslashes = 0
             consider(output, from: number, at: start, .string, source: source)
         }
     }
 
     private mutating func decodeRuns(_ bytes: UnsafeRawBufferPointer, number: Int, signs: Signs) {
-        var runs = AlphabetRuns()
+        var runs = AlphabetRuns(.base64)
         var output: [UInt8] = []
         while let run = runs.nextRun(in: bytes) {
             let text = UnsafeRawBufferPointer(rebasing: bytes[run])
@@ -223,6 +245,7 @@ struct ViewScan {
             for phase in AlphabetRuns.laterPhases(text) {
                 decodeBase64(bytes, run.lowerBound + phase..<run.upperBound, number: number, into: &output)
             }
+            decodeInside(run, of: bytes, number: number, into: &output)
         }
         for group in signs.base64 where group >= 0 {
             var start = group
@@ -239,6 +262,28 @@ struct ViewScan {
             output.removeAll(keepingCapacity: true)
             TextDecoding.hex(UnsafeRawBufferPointer(rebasing: bytes[start...]), into: &output)
             consider(output, from: number, at: start, .hex, source: nil)
+        }
+    }
+
+    /// Decodes what a run of base64 characters may hold besides base64: hex digits between other characters, and segments
+    /// of a path.
+    private mutating func decodeInside(
+        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, into output: inout [UInt8]
+    ) {
+        let text = UnsafeRawBufferPointer(rebasing: bytes[run])
+        var digits = AlphabetRuns(.hex)
+        while let found = digits.nextRun(in: text) {
+            output.removeAll(keepingCapacity: true)
+            TextDecoding.hex(UnsafeRawBufferPointer(rebasing: text[found]), into: &output)
+            consider(output, from: number, at: run.lowerBound + found.lowerBound, .hex, source: nil)
+        }
+        // In a path the value begins after some slash; base64 may hold slashes itself, so it is read to the end.
+        var slash = ByteSearch.first(0x2F, in: text, from: 0)
+        var tried = 0
+        while let found = slash, tried < Self.triedSegments, text.count - found > AlphabetRuns.shortest {
+            decodeBase64(bytes, run.lowerBound + found + 1..<run.upperBound, number: number, into: &output)
+            slash = ByteSearch.first(0x2F, in: text, from: found + 1)
+            tried += 1
         }
     }
 
@@ -269,12 +314,6 @@ struct ViewScan {
                 var output: [UInt8] = []
                 TextDecoding.quotedPrintable(content, into: &output)
                 consider(output, from: number, at: part.content.lowerBound, .quotedPrintable, source: nil)
-            } else if ContentCodings.sniff(content) == .deflate {
-                // gzip and zstd are found anywhere; zlib's mark is too short for that.
-                var output: [UInt8] = []
-                var decoder = ContentDecoder(.deflate)
-                _ = try? decoder.decode(content, into: &output, limit: room)
-                consider(output, from: number, at: part.content.lowerBound, .codings(["deflate"]), source: nil)
             }
         }
     }
@@ -299,7 +338,7 @@ struct ViewScan {
         let isWorthIt = bytes.withUnsafeBytes { bytes -> Bool in
             matches.removeAll(keepingCapacity: true)
             if !index.scan(bytes, limit: 1, into: &matches) || !matches.isEmpty { return true }
-            if ContentCodings.sniff(bytes) != nil { return true }
+            if ContentCodings.sniff(bytes) != nil || !Self.zlibStarts(in: bytes).isEmpty { return true }
             return Novelty(of: bytes).exceeds(source, isText: ByteClass.looksLikeText(bytes))
         }
         guard isWorthIt else { return }
@@ -315,9 +354,13 @@ struct ViewScan {
         views.append(
             View(
                 bytes: bytes, origins: [origin], depth: views[parent].depth + 1,
-                ignoresCase: views[parent].ignoresCase))
+                shapes: views[parent].shapes))
     }
 
+    /// Places in one view at which a zlib stream is tried.
+    private static let maximumGuesses = 1_024
+    /// Slashes of one run after which base64 is tried.
+    private static let triedSegments = 4
     /// Places that are remembered for one piece of content.
     private static let maximumOrigins = 64
 }
