@@ -1,0 +1,69 @@
+internal import SessionTrace
+
+/// An absolute http(s) URL in pieces, for comparing what was handed over with what was opened.
+struct WebAddress: Hashable, Sendable {
+    var scheme: String
+    var host: HostName
+    var port: UInt16
+    /// Path, at least `/`.
+    var path: String
+    /// What follows the `?`, without it; nil when there is none.
+    var query: String?
+
+    /// How one address relates to another (DESIGN: the relation to U and N).
+    enum Relation: Hashable, Sendable {
+        /// The same but for the fragment.
+        case equal
+        /// The same when query, fragment and a trailing slash are left out, or the scheme is upgraded.
+        case variant
+        case other
+    }
+
+    /// Reads an absolute URL; nil for anything else. The fragment is dropped.
+    init?(_ text: some StringProtocol) {
+        guard let separator = text.firstRange(of: "://") else { return nil }
+        let scheme = text[..<separator.lowerBound].lowercased()
+        guard scheme == "http" || scheme == "https" else { return nil }
+        let rest = text[separator.upperBound...].prefix { $0 != "#" }
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        guard let (host, port) = HostName.parse(authority: authority) else { return nil }
+        let target = rest[authority.endIndex...]
+        self.init(scheme: scheme, host: host, port: port, target: String(target))
+    }
+
+    /// The address of a request; nil without an authority.
+    init?(_ request: Request) {
+        guard let authority = request.authority, let (host, port) = HostName.parse(authority: authority) else {
+            return nil
+        }
+        self.init(scheme: request.scheme.lowercased(), host: host, port: port, target: request.pathAndQuery)
+    }
+
+    private init(scheme: String, host: HostName, port: UInt16?, target: String) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port ?? (scheme == "http" ? 80 : 443)
+        let withoutFragment = target.prefix { $0 != "#" }
+        let path = withoutFragment.prefix { $0 != "?" }
+        self.path = path.isEmpty ? "/" : String(path)
+        query = path.endIndex < withoutFragment.endIndex ? String(withoutFragment[path.endIndex...].dropFirst()) : nil
+    }
+
+    /// Resolves a `Location` against this address; nil when it is no http(s) address.
+    func resolve(_ location: String) -> WebAddress? {
+        if location.contains("://") { return WebAddress(location) }
+        if location.hasPrefix("//") { return WebAddress(scheme + ":" + location) }
+        if location.hasPrefix("/") { return WebAddress(scheme: scheme, host: host, port: port, target: location) }
+        guard !location.isEmpty, !location.prefix(while: { $0 != "/" }).contains(":") else { return nil }
+        let folder = path.prefix(through: path.lastIndex(of: "/") ?? path.startIndex)
+        return WebAddress(scheme: scheme, host: host, port: port, target: folder + location)
+    }
+
+    /// How a request's address relates to this one.
+    func relation(of other: WebAddress) -> Relation {
+        if self == other { return .equal }
+        guard host == other.host else { return .other }
+        func bare(_ path: String) -> Substring { path.count > 1 && path.hasSuffix("/") ? path.dropLast() : path[...] }
+        return bare(path) == bare(other.path) ? .variant : .other
+    }
+}
