@@ -15,6 +15,8 @@ public struct JudgeOptions: Sendable {
     public var now: Instant?
     /// Tokens of other traces of the set: needles in this one too.
     public var foreignTokens: [String] = []
+    /// The installation's secret, which keys the digests that stand for secrets in evidence.
+    public var installationKey: [UInt8] = []
     /// How much a session may hold.
     public var limits = ModelLimits()
 
@@ -34,6 +36,8 @@ public struct ModelLimits: Hashable, Sendable {
     public var attempts = 2_000
     /// Bytes of an attempt's body.
     public var attemptBody = 256 << 10
+    /// Bytes of all bodies of attempts.
+    public var attemptBytes = 64 << 20
     /// Projection responses.
     public var projections = 5_000
     /// Leaks.

@@ -29,7 +29,7 @@ public struct SetOptions: Sendable {
     public var groupBy = "platform"
     /// Whether every decidable cell of the matrix must be proven.
     public var certify = false
-    /// What the set must have exercised: matrix rows or rule ids.
+    /// What the set must have exercised: matrix rows, rule ids or words of `Policy.exercises`.
     public var mustExercise: [String] = []
 
     /// The defaults.
@@ -205,7 +205,8 @@ public struct SetVerdict: Sendable {
             let byRule = verdicts.contains { verdict in
                 verdict.rules.contains { $0.id == item && ($0.verdict == .pass || $0.verdict == .fail) }
             }
-            if inMatrix != true, !byRule { missing.append("must-exercise \(item): no trace shows it") }
+            let byWord = verdicts.contains { $0.exercised.contains(item) }
+            if inMatrix != true, !byRule, !byWord { missing.append("must-exercise \(item): no trace shows it") }
         }
         if options.certify {
             for row in matrix where row.isDecidable {

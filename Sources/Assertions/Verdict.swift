@@ -164,11 +164,15 @@ public struct TraceVerdict: Hashable, Sendable {
     public var gate: Set<String>
     /// Whether a share or neutral tap, session attempt or navigation was seen at all.
     public var exercisedAnything: Bool
+    /// Which of the words of `Policy.exercises` were seen (`double-tap`, `uncertain-retry`, …).
+    public var exercised: Set<String>
+    /// Sentences about the policy itself: exceptions that matched nothing.
+    public var notes: [String]
 
     /// Makes a verdict.
     public init(
         rules: [RuleResult], matrix: [String: Exercise], attributes: [String: String], summary: TraceSummary,
-        gate: Set<String>, exercisedAnything: Bool
+        gate: Set<String>, exercisedAnything: Bool, exercised: Set<String> = [], notes: [String] = []
     ) {
         self.rules = rules
         self.matrix = matrix
@@ -176,5 +180,7 @@ public struct TraceVerdict: Hashable, Sendable {
         self.summary = summary
         self.gate = gate
         self.exercisedAnything = exercisedAnything
+        self.exercised = exercised
+        self.notes = notes
     }
 }

@@ -48,7 +48,7 @@ struct HostRoles: Sendable {
             if let role = ownRole(of: alias), role.isChia || role == .telemetry { return role }
         }
         if inferredPartner.contains(host) { return .partner }
-        return SystemHosts.isSystem(host) ? .osNoise : .thirdParty
+        return OSNoiseHosts.builtin.contains(host) ? .osNoise : .thirdParty
     }
 
     /// Whether the host, or a name in its CNAME chain, is one of Chia's.

@@ -1,7 +1,139 @@
 internal import SessionTrace
 
-/// A whole session as the rules see it.
+/// A whole session as the rules see it: taps and bursts, attempts and operations, contacts with Chia, what was opened,
+/// what leaked, and what could not be seen. Made once, by `SessionModel.finish`; rules read it and change nothing.
 struct Session {
     let policy: Policy
-    var summary = TraceSummary()
+    let roles: HostRoles
+    let redactor: Redactor
+    let summary: TraceSummary
+    /// Whether the trace was read to a proper end.
+    let isWhole: Bool
+    /// From the first to the last thing seen.
+    let span: TimeSpan
+
+    let marks: MarkBook.Reading
+    let attempts: [Attempt]
+    let bursts: [Burst]
+    /// Set when the host names no partner and the session's host was taken for it.
+    let inferredPartner: [HostName]
+    let projections: [Projection]
+    let urls: [HandoffURL]
+    let neutralURLs: [NeutralURL]
+    let contacts: [Contact]
+    let hasSpareConnections: Bool
+    let chiaRequests: [RequestRecord]
+    let leaks: [LeakRecord]
+    let scanGaps: [ScanGapRecord]
+    let redirects: [WebAddress: RequestRecord]
+    let statusLike: [RequestRecord]
+    let appRequests: Int
+
+    let tallies: [HostName: HostTally]
+    let dark: [HostName: DarkTraffic.Host]
+    let nameless: [FlowSummary]
+    let lookupsSeen: Bool
+    let blindSpots: [BlindRecord]
+    let givenUp: [String: Int]
+    let proxyFaults: [ProxyEvent]
+
+    var taps: [Tap] { marks.taps }
+    var policyLine: String { policy.file ?? "handoff.yml" }
+
+    /// Attempts with one key, in order of their first attempt; attempts without exactly one key are in none.
+    var operations: [Operation] {
+        var operations: [Operation] = []
+        for attempt in attempts {
+            guard let key = attempt.key else { continue }
+            if let index = operations.firstIndex(where: { $0.key == key }) {
+                operations[index].attempts.append(attempt)
+            } else {
+                operations.append(Operation(key: key, attempts: [attempt]))
+            }
+        }
+        return operations
+    }
+
+    /// Bursts on the share action (or on an unnamed target, when no tap names the share action).
+    var shareBursts: [Burst] { bursts.filter { $0.target == .share } }
+    /// Bursts on the neutral action.
+    var neutralBursts: [Burst] { bursts.filter { $0.target == .neutral } }
+
+    /// Marks of some kinds, in order of time.
+    func marks(_ kinds: Set<Mark.Kind>) -> [Mark] { marks.marks.filter { kinds.contains($0.kind) } }
+
+    /// Whether some mark of `kinds` lies between two instants.
+    func hasMark(_ kinds: Set<Mark.Kind>, from: Instant, to: Instant) -> Bool {
+        marks.marks.contains { kinds.contains($0.kind) && $0.span.earliest >= from && $0.span.earliest <= to }
+    }
+
+    /// The role of a host that may be unknown.
+    func role(of host: HostName?) -> HostRole { host.map { roles.role(of: $0) } ?? .thirdParty }
+
+    /// The handoff URL that a request asks for, and whether exactly.
+    func handoffURL(askedBy record: RequestRecord) -> (url: HandoffURL, isExact: Bool)? {
+        guard let address = record.address else { return nil }
+        for url in urls where url.address == address { return (url, true) }
+        let token = Token.first(in: address.path) ?? address.query.flatMap { Token.first(in: $0) }
+        for url in urls {
+            if url.address?.relation(of: address) == .variant || (token != nil && token == url.token) {
+                return (url, false)
+            }
+        }
+        return nil
+    }
+
+    /// The neutral URL that a request asks for, and whether exactly.
+    func neutralURL(askedBy record: RequestRecord) -> (url: NeutralURL, isExact: Bool)? {
+        guard let address = record.address else { return nil }
+        if let url = neutralURLs.first(where: { $0.address == address }) { return (url, true) }
+        return neutralURLs.first { $0.address.relation(of: address) == .variant }.map { ($0, false) }
+    }
+
+    /// The share burst that an attempt belongs to.
+    func burst(of attempt: Attempt) -> Burst? { shareBursts.last { $0.reach <= attempt.started } }
+}
+
+/// A handoff URL that came back to a session request.
+struct HandoffURL: Hashable, Sendable {
+    /// `U#1`.
+    var label: String
+    /// The URL itself: never printed.
+    var text: String
+    var token: String
+    /// Nil when it is no address that can be compared.
+    var address: WebAddress?
+    /// The attempt that brought it.
+    var attempt: Int
+    /// When the device can have known it first.
+    var since: Instant
+    var evidence: Evidence
+}
+
+/// A neutral URL that a projection named.
+struct NeutralURL: Hashable, Sendable {
+    var address: WebAddress
+    var since: Instant
+}
+
+/// Taps that belong together (RULES 0.2): on one target, each within the double-tap time of the one before, and further
+/// ones until the app was left or the operation ended.
+struct Burst: Hashable, Sendable {
+    var target: Mark.Target
+    var taps: [Tap]
+    /// Whether its taps name no target.
+    var isGeneric: Bool
+    /// The earliest moment of the next burst on this target, or the end of time.
+    var end: Instant
+
+    /// The earliest moment that may belong to it.
+    var reach: Instant { taps[0].reach }
+    var started: Instant { taps[0].span.earliest }
+    var lastTap: Tap { taps[taps.count - 1] }
+    /// From the first to the last tap.
+    var length: Nanoseconds { Nanoseconds(max(0, lastTap.span.earliest.nanoseconds(since: started))) }
+    var evidence: [Evidence] { taps.map(\.evidence) }
+
+    /// `2 taps within 180 ms`.
+    var words: String { taps.count == 1 ? "1 tap" : "\(taps.count) taps within \(length)" }
 }

@@ -1,19 +1,266 @@
 internal import SessionTrace
 
-/// Takes events as they come and keeps only what some rule can need.
-struct SessionModel {
+/// Takes events as they come and keeps only what some rule can need: attempts with their bodies, contacts with Chia,
+/// projections, leaks, marks, and sums of the rest. Each table has a limit; what it could not take is a blind spot.
+///
+/// Nothing is decided here that a later event could change: roles, bursts and verdicts are made in `finish`.
+struct SessionModel: Sendable {
     let policy: Policy
-    private var summary = TraceSummary()
+    let limits: ModelLimits
+    let redactor: Redactor
+    let roles: HostRoles
+    var scanner: LeakScanner
+
+    var flows: [ConnectionID: Flow] = [:]
+    /// Connections that have ended, in order; they wait a little for late words about them.
+    var ended: [ConnectionID] = []
+    var endedHead = 0
+
+    var names: NameTable
+    var marks: MarkBook
+    var dark: DarkTraffic
+
+    var requests: [SessionRequest] = []
+    var requestIndex: [ExchangeID: Int] = [:]
+    var requestBytes = 0
+    var deliveries: [ExchangeID: Delivery] = [:]
+    var projections: [Projection] = []
+    /// Requests to Chia hosts, and to the hosts of neutral addresses.
+    var chiaRequests: [RequestRecord] = []
+    var chiaFlows: [FlowSummary] = []
+    var lookups: [LookupRecord] = []
+    var nameless: [FlowSummary] = []
+    var tallies: [HostName: HostTally] = [:]
+    var leaks: [ExchangeID: LeakRecord] = [:]
+    var otherLeaks: [LeakRecord] = []
+    var scanGaps: [ScanGapRecord] = []
+    var statusLike: [RequestRecord] = []
+    var blindSpots: [BlindRecord] = []
+    var backlog = Backlog()
+    var needles = NeedleBook()
+    var redirects: [WebAddress: RequestRecord] = [:]
+    /// Requests that opened a WebSocket, for the actor of its messages.
+    var upgrades: [ExchangeID: RequestRecord] = [:]
+    var neutralHosts: Set<HostName> = []
+
+    var proxyFaults: [ProxyEvent] = []
+    var appRequests = 0
+    var browserRequests = 0
+    var summary = TraceSummary()
+    var hasEnded = false
+    var firstTime: Instant?
+    /// Tables that were full, with the number of things that they could not take.
+    var givenUp: [String: Int] = [:]
+
+    /// Connections that wait for late words.
+    static let lingering = 1_024
 
     init(policy: Policy, options: JudgeOptions) {
         self.policy = policy
+        limits = options.limits
+        redactor = Redactor(installationKey: options.installationKey)
+        roles = HostRoles(policy.hosts)
+        scanner = LeakScanner(redactor: redactor)
+        names = NameTable(limit: options.limits.names)
+        marks = MarkBook(limit: options.limits.marks)
+        dark = DarkTraffic(limit: options.limits.darkHosts)
+        backlog.limit = options.limits.backlogBytes
+        for token in options.foreignTokens { learn(.token, token, since: nil) }
     }
 
     mutating func receive(_ event: SessionEvent) {
-        if case .traceEnded(let summary) = event { self.summary = summary }
+        switch event {
+        case .connectionOpened(let connection):
+            open(connection)
+        case .processIdentified(let id, let process):
+            identify(id, process)
+        case .clientHello(let hello):
+            receive(hello)
+        case .nameLookup(let lookup):
+            receive(lookup)
+        case .requestStarted:
+            break
+        case .exchange(let exchange):
+            receive(exchange)
+        case .delivery(let id, let delivery, _):
+            // Only attempts are asked about, and the exchange comes first.
+            if requestIndex[id] != nil { deliveries[id] = delivery }
+        case .message(let message):
+            receive(message)
+        case .mark(let mark):
+            marks.receive(mark)
+        case .proxyEvent(let event):
+            if event.kind == .fault, proxyFaults.count < 1_000 { proxyFaults.append(event) }
+        case .secureSession(let session):
+            flows[session.connection]?.session = session
+        case .blindSpot(let spot):
+            receive(spot)
+        case .connectionClosed(let end):
+            close(end)
+        case .traceEnded(let summary):
+            self.summary = summary
+            hasEnded = true
+        }
     }
 
-    mutating func finish() -> Session {
-        Session(policy: policy, summary: summary)
+    /// Counts something that a full table could not take.
+    mutating func giveUp(_ table: String) {
+        givenUp[table, default: 0] += 1
     }
+
+    // MARK: connections
+
+    private mutating func open(_ connection: Connection) {
+        guard flows.count < limits.openConnections else { return giveUp("connections") }
+        flows[connection.id] = Flow(connection)
+    }
+
+    private mutating func identify(_ id: ConnectionID, _ process: ProcessIdentity) {
+        guard var flow = flows[id] else { return }
+        flow.connection.process = process
+        if let reading = ActorReading(process: process) { flow.actor = reading.combined(with: flow.actor) }
+        flows[id] = flow
+    }
+
+    private mutating func receive(_ hello: ClientHello) {
+        guard var flow = flows[hello.connection] else { return }
+        if flow.serverName == nil { flow.serverName = hello.serverName }
+        if flow.ja4 == nil { flow.ja4 = hello.ja4 }
+        if flow.hello == nil { flow.hello = hello.seen }
+        flows[hello.connection] = flow
+        guard let name = hello.serverName else { return }
+        let result = scanner.scan(serverName: name)
+        guard !result.hits.isEmpty else { return }
+        let evidence = Evidence(
+            label: "server name", packets: [hello.seen.number], span: TimeSpan(hello.seen.time),
+            connection: hello.connection,
+            endpoints: "\(flow.connection.client) → \(flow.connection.server)", subject: redactor.host(name.text))
+        keep(LeakRecord(carrier: .serverName(name, evidence, hello.connection), hits: result.hits))
+    }
+
+    private mutating func close(_ end: ConnectionEnd) {
+        guard flows[end.id] != nil else { return }
+        flows[end.id]?.end = end
+        ended.append(end.id)
+        guard ended.count - endedHead > Self.lingering else { return }
+        retire(ended[endedHead])
+        endedHead += 1
+        if endedHead > Self.lingering {
+            ended.removeFirst(endedHead)
+            endedHead = 0
+        }
+    }
+
+    private mutating func receive(_ spot: BlindSpot) {
+        if let id = spot.connection, var flow = flows[id] {
+            if flow.blindSpots.count < Flow.blindSpotLimit {
+                flow.blindSpots.append(spot)
+            } else {
+                flow.uncountedBlindSpots += 1
+                // The last one stands for all that follow, so that its span reaches to the end of them.
+                flow.blindSpots[Flow.blindSpotLimit - 1].span.latest = max(
+                    flow.blindSpots[Flow.blindSpotLimit - 1].span.latest, spot.span.latest)
+            }
+            flows[id] = flow
+        } else if blindSpots.count < limits.blindSpots {
+            blindSpots.append(BlindRecord(spot: spot, names: [], server: nil, client: nil))
+        } else {
+            giveUp("blind spots")
+        }
+    }
+
+    // MARK: names
+
+    private mutating func receive(_ lookup: NameLookup) {
+        names.learn(lookup)
+        guard !lookup.isMulticast else { return }
+        if !lookup.isResponse {
+            let result = scanner.scan(lookup)
+            if !result.hits.isEmpty, let name = lookup.name {
+                keep(LeakRecord(carrier: .lookup(name, evidence(lookup)), hits: result.hits))
+            }
+        }
+        guard let name = lookup.name else { return }
+        // Which names are cloaked is known once all answers are; a name without an alias can't be.
+        let isChiaName = isChia(name)
+        let hasAlias = lookup.isResponse && lookup.answers.contains { if case .alias = $0.data { true } else { false } }
+        guard isChiaName || hasAlias else { return }
+        if hasAlias, !isChiaName, !chain(of: name).contains(where: { isChia(ownName: $0) }) { return }
+        guard lookups.count < limits.contacts else { return giveUp("lookups") }
+        lookups.append(
+            LookupRecord(
+                name: name, isResponse: lookup.isResponse, seen: lookup.seen, connection: lookup.connection,
+                client: flows[lookup.connection]?.connection.client,
+                actor: ActorReading(process: lookup.process ?? flows[lookup.connection]?.connection.process)
+                    ?? .nothing,
+                evidence: evidence(lookup)))
+    }
+
+    private func evidence(_ lookup: NameLookup) -> Evidence {
+        Evidence(
+            label: lookup.isResponse ? "DNS answer" : "DNS query", packets: [lookup.seen.number],
+            span: TimeSpan(lookup.seen.time), connection: lookup.connection,
+            endpoints: flows[lookup.connection].map { "\($0.connection.client) → \($0.connection.server)" },
+            subject: "\(lookup.isResponse ? "answer" : "query") for \(redactor.host(lookup.name?.text ?? "?"))")
+    }
+
+    /// Whether a name is Chia's by the policy, or by the aliases known so far.
+    func isChia(_ host: HostName) -> Bool {
+        isChia(ownName: host) || (names.aliases[host] != nil && chain(of: host).contains { isChia(ownName: $0) })
+    }
+
+    private func isChia(ownName host: HostName) -> Bool {
+        policy.hosts.chia.covers(host) || policy.hosts.chiaAPI.covers(host) || policy.hosts.chiaAssets.covers(host)
+    }
+
+    private func chain(of host: HostName) -> [HostName] {
+        var chain = [host]
+        var next = 0
+        while next < chain.count, chain.count < HostRoles.chainLimit {
+            for alias in names.aliases[chain[next]] ?? [] where !chain.contains(alias) { chain.append(alias) }
+            next += 1
+        }
+        return chain
+    }
+}
+
+/// A lookup of a Chia name.
+struct LookupRecord: Hashable, Sendable {
+    var name: HostName
+    var isResponse: Bool
+    var seen: PacketReference
+    var connection: ConnectionID
+    var client: Endpoint?
+    var actor: ActorReading
+    var evidence: Evidence
+}
+
+/// A blind spot with the host that it concerns.
+struct BlindRecord: Hashable, Sendable {
+    var spot: BlindSpot
+    var names: [HostName]
+    var server: Endpoint?
+    var client: Endpoint?
+}
+
+/// Something that the scanner could not look into.
+struct ScanGapRecord: Hashable, Sendable {
+    var gap: ScanGap
+    var host: HostName?
+    var actor: ActorReading
+    var started: Instant
+    var evidence: Evidence
+}
+
+/// How many connections went to one host, and how they fared.
+struct HostTally: Hashable, Sendable {
+    var connections = 0
+    var secure = 0
+    var decrypted = 0
+    var dark = 0
+    /// The first ones, whole.
+    var samples: [FlowSummary] = []
+
+    /// Connections kept whole for one host.
+    static let sampleLimit = 2
 }

@@ -19,7 +19,8 @@ struct UserAgent: Sendable {
         guard !agent.isEmpty else {
             return hasFetchMetadata
                 ? ActorReading(
-                    actor: .unknown, isDefinite: false, reason: "conflict: browser's fetch metadata without a User-Agent")
+                    actor: .unknown, isDefinite: false,
+                    reason: "conflict: browser's fetch metadata without a User-Agent")
                 : .nothing
         }
         if systemAgents.contains(where: agent.contains) {

@@ -73,6 +73,11 @@ struct Judgement {
         }
     }
 
+    /// Lets exceptions change what was found.
+    mutating func changeFindings(_ change: (inout Finding) -> Void) {
+        for index in findings.indices { change(&findings[index]) }
+    }
+
     private mutating func append(
         _ kind: String, _ severity: Severity, _ message: String, _ place: [String], _ evidence: [Evidence]
     ) {

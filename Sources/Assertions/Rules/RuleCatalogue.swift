@@ -10,7 +10,14 @@ public enum RuleCatalogue {
         "HR-59",
     ]
 
-    static let rules: [any Rule.Type] = []
+    static let rules: [any Rule.Type] = [
+        NoChiaBeforeAction.self, NoSessionBeforeShareTap.self, AppNeverContactsChia.self, NoProbeOfHandoffURL.self,
+        OneSessionRequestPerTapBurst.self, NoOverlappingAttempts.self, OneExternalNavigationPerBurst.self,
+        KeyPresentAndUUIDv4.self, SameKeySameBody.self, UncertainKeepsKey.self, NoHandoffURLInTelemetry.self,
+        TokenOnlyToChiaByBrowser.self, NoStatusCall.self,
+        PlaintextCoverage.self, NoBypass.self, ClockBound.self, MarksConsistent.self, AttributionCoverage.self,
+        CaptureComplete.self, DevicesApart.self, Exercised.self,
+    ]
 
     /// The description of a rule by its id.
     public static func description(of id: String) -> RuleDescription? { all.first { $0.id == id } }

@@ -1,9 +1,109 @@
 internal import SessionTrace
 
-/// The laws that turn judgements into verdicts (RULES 0.1).
+/// The laws that turn judgements into verdicts (RULES 0.1), the same for every rule.
 enum Verdicts {
     static func judge(_ session: Session, options: JudgeOptions) -> TraceVerdict {
-        TraceVerdict(
-            rules: [], matrix: [:], attributes: [:], summary: session.summary, gate: [], exercisedAnything: false)
+        let gate = gate(session.policy.gate, strict: options.strict)
+        var exceptions = ExceptionBook(session.policy, now: options.now ?? session.span.latest)
+        var results: [RuleResult] = []
+        for rule in RuleCatalogue.rules {
+            let description = rule.description
+            let isCoverage = description.id.hasPrefix("HC-")
+            guard isCoverage || options.profile == .full || RuleCatalogue.headline.contains(description.id) else {
+                continue
+            }
+            var judgement = Judgement(description)
+            rule.judge(session, &judgement)
+            exceptions.apply(to: &judgement)
+            results.append(result(of: judgement, session, strict: options.strict))
+        }
+        let exercised = exercises(session)
+        return TraceVerdict(
+            rules: results, matrix: Matrix.rows(results, exercised: exercised), attributes: session.marks.attributes,
+            summary: session.summary, gate: gate, exercisedAnything: isAnythingExercised(session), exercised: exercised,
+            notes: exceptions.notes)
+    }
+
+    private static func gate(_ gate: Policy.Gate, strict: Bool) -> Set<String> {
+        let coverage = RuleCatalogue.all.map(\.id).filter { $0.hasPrefix("HC-") }
+        let rules: Set<String> =
+            switch gate {
+            case .headline: RuleCatalogue.headline
+            case .full: Set(RuleCatalogue.all.map(\.id).filter { $0.hasPrefix("HR-") })
+            case .rules(let ids): ids
+            }
+        return strict ? rules.union(coverage) : rules
+    }
+
+    /// The laws: a violation wins; nothing judged is not applicable, unless a doubt hides what was to be judged; a doubt
+    /// makes it inconclusive; and what a cut trace does not show, it can't prove.
+    static func result(of judgement: Judgement, _ session: Session, strict: Bool) -> RuleResult {
+        let rule = judgement.rule
+        var result = RuleResult(
+            id: rule.id, name: rule.name, severity: rule.severity, verdict: .pass, sentence: judgement.passSentence,
+            findings: judgement.findings, lookedAt: judgement.lookedAt)
+        let violations = judgement.findings.filter { $0.severity != .info }
+        if let worst = violations.first(where: { $0.severity == .error }) ?? violations.first {
+            result.verdict = .fail
+            result.severity = worst.severity
+            result.sentence = worst.message
+            let more = violations.count - 1 + judgement.uncounted
+            if more > 0 { result.sentence += " (and \(more) more)" }
+            if !session.isWhole { result.sentence += "; the trace was cut short after that" }
+            return result
+        }
+        if let doubt = judgement.doubts.first {
+            result.verdict = .inconclusive
+            result.reason = doubt
+            result.sentence = doubt.sentence
+            return result
+        }
+        guard judgement.isExercised else {
+            result.verdict = .notApplicable
+            result.sentence = judgement.idleSentence
+            return result
+        }
+        result.assumptions = judgement.assumptions
+        if !session.isWhole, !rule.id.hasPrefix("HC-") {
+            let reason = InconclusiveReason(
+                code: BlindSpot.Reason.fileCutShort.rawValue,
+                sentence: "nothing violates it as far as the trace goes, but the trace was cut short",
+                remedy: Session.remedy(.fileCutShort))
+            result.verdict = .inconclusive
+            result.reason = reason
+            result.sentence = reason.sentence
+            result.assumptions = []
+        } else if strict, let assumption = judgement.assumptions.first {
+            let reason = InconclusiveReason(
+                code: assumption.code, sentence: assumption.sentence,
+                remedy: "make the test show it, or judge without --strict")
+            result.verdict = .inconclusive
+            result.reason = reason
+            result.sentence = "rests on an assumption: \(assumption.sentence)"
+        }
+        return result
+    }
+
+    /// What was seen of the words that `must-exercise` knows.
+    private static func exercises(_ session: Session) -> Set<String> {
+        var seen: Set<String> = []
+        if !session.shareBursts.isEmpty || !session.attempts.isEmpty { seen.insert("share") }
+        if !session.neutralBursts.isEmpty { seen.insert("neutral") }
+        if session.bursts.contains(where: { $0.taps.count > 1 }) { seen.insert("double-tap") }
+        if session.attempts.contains(where: { $0.outcome == .uncertain && $0.number < session.attempts.count }) {
+            seen.insert("uncertain-retry")
+        }
+        if session.attempts.contains(where: { $0.outcome == .definitive }) { seen.insert("definitive-rejection") }
+        if session.taps.contains(where: { $0.target == .policy }) { seen.insert("policy-link") }
+        if !session.marks([.background]).isEmpty { seen.insert("background") }
+        if !session.marks([.return]).isEmpty || session.taps.contains(where: { $0.target == .return }) {
+            seen.insert("return")
+        }
+        return seen
+    }
+
+    private static func isAnythingExercised(_ session: Session) -> Bool {
+        !session.bursts.isEmpty || !session.attempts.isEmpty
+            || session.chiaRequests.contains { $0.isNavigation && $0.actor.actor == .browser }
     }
 }

@@ -1,0 +1,146 @@
+internal import SessionTrace
+
+/// One contact with a Chia host, on whatever layer it was seen.
+struct Contact: Hashable, Sendable {
+    enum Kind: Hashable, Sendable {
+        case lookup
+        case connection
+        case request(RequestRecord)
+
+        var order: Int {
+            switch self {
+            case .lookup: 0
+            case .connection: 1
+            case .request: 2
+            }
+        }
+    }
+
+    var kind: Kind
+    var seen: PacketReference
+    var host: HostName
+    var role: HostRole
+    var connection: ConnectionID?
+    var actor: ActorReading
+    /// An operating system's fetch of the host's app associations.
+    var isAssociation: Bool
+    /// How the host is known, for the sentence: `DNS query`, `SNI`, `CONNECT target`.
+    var means: String
+    var evidence: Evidence
+
+    var time: Instant { seen.time }
+    var request: RequestRecord? {
+        if case .request(let record) = kind { return record }
+        return nil
+    }
+}
+
+/// Lookups, connections and requests to contacts with an actor each: a connection has its requests' actor, a spare one
+/// and a lookup that of the navigation beside it.
+struct ContactBook {
+    let roles: HostRoles
+    private(set) var contacts: [Contact] = []
+    /// Whether a spare connection was counted as the browser's.
+    private(set) var hasSpares = false
+
+    /// A browser opens spare connections, and races address families, this long around a navigation (HR-04).
+    static let spareWindow = Nanoseconds.seconds(2)
+    /// A lookup comes this long before its connection, at most.
+    static let lookupWindow = Nanoseconds.seconds(10)
+
+    init(roles: HostRoles, flows: [FlowSummary], lookups: [LookupRecord], requests: [RequestRecord]) {
+        self.roles = roles
+        var byFlow: [ConnectionID: [RequestRecord]] = [:]
+        for request in requests { byFlow[request.id.connection, default: []].append(request) }
+        for request in requests {
+            guard let host = request.host, let name = roles.chiaName(of: host) else { continue }
+            var actor = request.actor
+            if actor.actor == .unknown, let flow = flows.first(where: { $0.id == request.id.connection }) {
+                actor = flow.actor.actor == .unknown ? actor : flow.actor
+            }
+            contacts.append(
+                Contact(
+                    kind: .request(request), seen: request.started, host: host, role: roles.role(of: name),
+                    connection: request.id.connection, actor: actor,
+                    isAssociation: Self.isAssociation(request, actor),
+                    means: request.method == "CONNECT" ? "CONNECT target" : "request",
+                    evidence: request.evidence("contact with Chia")))
+        }
+        let spares = flows.filter { (byFlow[$0.id] ?? []).isEmpty }
+        let navigations = requests.filter { $0.actor.actor == .browser }
+        for flow in flows {
+            guard let host = flow.names.first(where: { roles.isChia($0) }), let name = roles.chiaName(of: host) else {
+                continue
+            }
+            let own = byFlow[flow.id] ?? []
+            var actor = flow.actor
+            if actor.actor == .unknown, let spare = spares.first(where: { $0.id == flow.id }),
+                spare.darkness == nil || spare.lastDarkData == nil,
+                let near = navigations.first(where: {
+                    Self.isNear($0.started.time, flow.opened.time) && $0.host == host
+                }),
+                flows.first(where: { $0.id == near.id.connection }).map({ $0.ja4 == flow.ja4 || flow.ja4 == nil })
+                    ?? true
+            {
+                actor = ActorReading(
+                    actor: .browser, isDefinite: false,
+                    reason: "a spare connection within 2 s of the browser's navigation")
+                hasSpares = true
+            }
+            contacts.append(
+                Contact(
+                    kind: .connection, seen: flow.opened, host: host, role: roles.role(of: name), connection: flow.id,
+                    actor: actor,
+                    isAssociation: flow.isAssociationOnly && own.allSatisfy { Self.isAssociation($0, actor) },
+                    means: flow.nameSource, evidence: Self.evidence(flow, host)))
+        }
+        let connections = contacts.filter { $0.kind == .connection }
+        for lookup in lookups where roles.isChia(lookup.name) {
+            guard let name = roles.chiaName(of: lookup.name) else { continue }
+            var actor = lookup.actor
+            var isAssociation = false
+            if actor.actor == .unknown, let owner = Self.owner(of: lookup, among: connections) {
+                actor = owner.actor
+                isAssociation = owner.isAssociation
+            }
+            contacts.append(
+                Contact(
+                    kind: .lookup, seen: lookup.seen, host: lookup.name, role: roles.role(of: name),
+                    connection: lookup.connection, actor: actor, isAssociation: isAssociation,
+                    means: lookup.isResponse ? "DNS answer" : "DNS query", evidence: lookup.evidence))
+        }
+        contacts.sort {
+            ($0.seen.time, $0.seen.number, $0.kind.order, $0.host.text) < (
+                $1.seen.time, $1.seen.number, $1.kind.order, $1.host.text
+            )
+        }
+    }
+
+    private static func isNear(_ one: Instant, _ other: Instant) -> Bool {
+        one.nanoseconds(since: other).magnitude <= UInt64(spareWindow.count)
+    }
+
+    /// The connection that a lookup was made for: the next one to the name, or one that was open already.
+    private static func owner(of lookup: LookupRecord, among connections: [Contact]) -> Contact? {
+        let same = connections.filter { $0.host == lookup.name }
+        let next = same.first {
+            $0.time >= lookup.seen.time && $0.time.nanoseconds(since: lookup.seen.time) <= lookupWindow.count
+        }
+        return next ?? same.last { $0.time <= lookup.seen.time }
+    }
+
+    /// Developer-mode fetches of app associations by the system (RULES section 9).
+    private static func isAssociation(_ request: RequestRecord, _ actor: ActorReading) -> Bool {
+        guard let path = request.address?.path, OSNoiseHosts.isAssociationPath(path) else { return false }
+        return actor.actor == .os
+    }
+
+    private static func evidence(_ flow: FlowSummary, _ host: HostName) -> Evidence {
+        var packets = [flow.opened.number]
+        if let hello = flow.hello, hello.number != flow.opened.number { packets.append(hello.number) }
+        return Evidence(
+            label: "contact with Chia", packets: packets, span: flow.span, connection: flow.id,
+            endpoints: flow.endpoints,
+            subject: "connection to \(host) (\(flow.nameSource))")
+    }
+}

@@ -1,0 +1,194 @@
+internal import SessionTrace
+
+/// What could hide a violation: each function writes the doubts and assumptions of one scope into a judgement.
+extension Session {
+    /// Reasons for which a device's bytes may hold a request that was not read.
+    static let hidesRequests: Set<BlindSpot.Reason> = [
+        .noKeys, .keysDoNotFit, .handshakeNotSeen, .unsupportedEncryption, .quic, .passthrough, .tcpHole,
+        .truncatedPacket, .fragmentMissing, .oneSided, .headerTableUnknown, .unknownProtocol, .unreadableMessage,
+        .stateGivenUp, .leafRefused, .leafSuspected, .withheld,
+    ]
+
+    /// Packets that are missing anywhere, and tables that were full.
+    func doubtCapture(_ judgement: inout Judgement) {
+        if let dropped = summary.droppedPackets, dropped > 0 {
+            judgement.doubt(
+                "capture-drops", "the capturing system dropped \(dropped) packets, and any of them may matter",
+                remedy: "capture with a larger buffer (tcpdump -B), or fewer other programs on the host")
+        }
+        let global: Set<BlindSpot.Reason> = [.captureDrops, .unreadablePackets, .stateGivenUp, .fragmentMissing]
+        if let record = blindSpots.first(where: { $0.spot.connection == nil && global.contains($0.spot.reason) }) {
+            judgement.doubt(
+                record.spot.reason.rawValue, "part of the trace could not be read\(Self.detail(record.spot))",
+                remedy: Self.remedy(record.spot.reason))
+        }
+        if let (table, count) = givenUp.min(by: { $0.key < $1.key }) {
+            judgement.doubt(
+                "state-given-up", "the table of \(table) was full: \(count) could not be kept",
+                remedy: "split the capture, or narrow it with --filter to the device")
+        }
+    }
+
+    /// Traffic that may have gone around the place of capture.
+    func doubtBypass(_ judgement: inout Judgement) {
+        if let record = blindSpots.first(where: { $0.spot.reason == .bypass }) {
+            judgement.doubt(
+                "bypass", "traffic of the device went around the proxy\(Self.detail(record.spot))",
+                remedy: "make the device use the proxy for everything (transparent mode), and record again")
+        } else if let relay = relayHost {
+            judgement.doubt(
+                "private-relay", "the device used a relay (\(relay)) that carries other hosts unseen",
+                remedy: "switch Private Relay or the VPN off on the device, and record again")
+        } else if !summary.watchedForBypass {
+            judgement.assume("bypass-not-watched", "nobody watched for traffic that went around the proxy")
+        }
+    }
+
+    /// A relay that the device contacted, if any.
+    var relayHost: HostName? {
+        tallies.keys.filter { OSNoiseHosts.builtin.service(of: $0) == .privateRelay }.min { $0.text < $1.text }
+    }
+
+    /// Whether the device resolved names out of sight (DNS over HTTPS or TLS).
+    var usesEncryptedResolver: Bool {
+        tallies.keys.contains { OSNoiseHosts.builtin.service(of: $0) == .encryptedDNS }
+            || nameless.contains { OSNoiseHosts.service(ofPort: $0.server.port) == .encryptedDNS }
+    }
+
+    /// Hosts to which a session request may go unread: the partner's, those that served attempts, and any host while
+    /// nothing tells which is the partner's.
+    func mayServeSessions(_ host: HostName) -> Bool {
+        let role = roles.role(of: host)
+        if role == .partner { return true }
+        if attempts.contains(where: { $0.host == host }) { return true }
+        return attempts.isEmpty && policy.hosts.partner.isEmpty && role == .thirdParty
+    }
+
+    /// Unread bytes of the device towards hosts that take session requests.
+    func doubtSessionTraffic(_ judgement: inout Judgement) {
+        let darkHosts = dark.filter { mayServeSessions($0.key) && $0.value.lastData != nil }.keys.sorted {
+            $0.text < $1.text
+        }
+        if let host = darkHosts.first, let traffic = dark[host] {
+            judgement.doubt(
+                traffic.reason.rawValue,
+                "\(traffic.connections) \(traffic.connections == 1 ? "connection" : "connections") to \(host) "
+                    + "could not be read (\(traffic.reason.rawValue)), and may hold session requests",
+                remedy: Self.remedy(traffic.reason))
+        }
+        let servers = Set(
+            attempts.compactMap { attempt in
+                attempt.host.flatMap { tallies[$0] }?.samples.first?.server.address
+            })
+        if let flow = nameless.first(where: {
+            $0.darkness != nil && $0.lastDarkData != nil && OSNoiseHosts.service(ofPort: $0.server.port) == nil
+                && (servers.contains($0.server.address) || (attempts.isEmpty && policy.hosts.partner.isEmpty))
+        }), let reason = flow.darkness {
+            judgement.doubt(
+                reason.rawValue, "a connection to \(flow.server) without a name could not be read (\(reason.rawValue))",
+                remedy: Self.remedy(reason))
+        }
+        if let record = blindSpots.first(where: { record in
+            record.spot.connection != nil && record.spot.from != .server
+                && Self.hidesRequests.contains(record.spot.reason)
+                && record.spot.reason != .startNotSeen && record.names.contains { mayServeSessions($0) }
+                && !darkHosts.contains { record.names.contains($0) }
+        }) {
+            judgement.doubt(
+                record.spot.reason.rawValue,
+                "bytes of the device to \(record.names[0]) are missing (packet \(record.spot.noticed.number)"
+                    + "\(record.spot.bytes.map { ", \($0) bytes" } ?? "")), and may hold a session request",
+                remedy: Self.remedy(record.spot.reason))
+        }
+        doubtCapture(&judgement)
+    }
+
+    /// An attempt was found by its shape alone, or there are share taps without any attempt.
+    func doubtPolicy(_ judgement: inout Judgement) {
+        if let attempt = attempts.first(where: \.isFoundByShape) {
+            let path = attempt.first.record.address?.path ?? attempt.first.record.pathTemplate
+            judgement.doubt(
+                "policy-mismatch",
+                "\(attempt.first.record.method) \(attempt.first.record.pathTemplate) looks like the session request, "
+                    + "but the policy says \(policy.requests.session)",
+                remedy:
+                    "add to \(policyLine):  requests: {session: {method: \(attempt.first.record.method), path: \(redactor.path(path))}}"
+            )
+        }
+        doubtChiaHost(&judgement)
+    }
+
+    /// A share tap, but no attempt anywhere: was it unread, or does the policy name another path?
+    func doubtMissingAttempts(_ judgement: inout Judgement) {
+        guard attempts.isEmpty, let burst = shareBursts.first else { return }
+        let before = judgement.doubts.count
+        doubtSessionTraffic(&judgement)
+        if judgement.doubts.count > before { return }
+        if !isWhole || span.latest.nanoseconds(since: burst.started) < policy.timing.tapToRequest.count {
+            judgement.doubt(
+                "trace-ended", "the trace ends within \(policy.timing.tapToRequest) of the share tap",
+                remedy: "record until the flow is over")
+            return
+        }
+        judgement.doubt(
+            "policy-mismatch",
+            "\(burst.words) on share, but no request is \(policy.requests.session) or looks like a session request",
+            remedy: "add to \(policyLine) the path that the app posts to:  requests: {session: {path: /…}}"
+                + (likelyPath.map { "  (seen: \($0))" } ?? ""))
+    }
+
+    /// A path of the partner that was seen; a hint only.
+    private var likelyPath: String? {
+        projections.first.flatMap { $0.record.host }.map { "\($0)" }
+    }
+
+    /// The partner's host was taken from who served the session.
+    func assumePartner(_ judgement: inout Judgement) {
+        guard !inferredPartner.isEmpty else { return }
+        judgement.assume(
+            "partner-inferred",
+            "\(inferredPartner.map(\.text).joined(separator: ", ")) is taken for the partner, since it served the session request"
+        )
+    }
+
+    /// Marks that contradict each other, and marks whose clock is not the trace's.
+    func doubtMarks(_ judgement: inout Judgement) {
+        if let conflict = marks.conflicts.first {
+            judgement.doubt(
+                "marks-inconsistent", conflict, remedy: "give each tap an id of its own, and each pre its post")
+        }
+    }
+
+    static func detail(_ spot: BlindSpot) -> String {
+        let place = spot.noticed.number > 0 ? " (packet \(spot.noticed.number))" : ""
+        return spot.detail.isEmpty ? place : "\(place): \(spot.detail)"
+    }
+
+    /// What makes a reason go away.
+    static func remedy(_ reason: BlindSpot.Reason) -> String {
+        switch reason {
+        case .noKeys: "give the key log of the device: --keylog FILE, or NAME.keys beside the trace"
+        case .keysDoNotFit: "give the key log of this very session; the keys given belong to other connections"
+        case .handshakeNotSeen, .startNotSeen: "start the capture before the app"
+        case .unsupportedEncryption: "record through the proxy, which negotiates what it can read"
+        case .quic: "block UDP/443 on the test network, so that the device falls back to TCP"
+        case .leafRefused, .leafSuspected:
+            "the app refused the proxy's certificate: install and trust the CA, or use a build without pinning"
+        case .passthrough: "take the host off the passthrough list"
+        case .bypass: "make the device use the proxy for everything (transparent mode)"
+        case .tcpHole, .captureDrops, .oneSided, .fragmentMissing:
+            "capture again, nearer to the device and with a larger buffer, so that no packet is missing"
+        case .truncatedPacket: "capture with the full snapshot length (tcpdump -s 0)"
+        case .headerTableUnknown: "start the capture before the connection, so that its header table is known"
+        case .conflictingBytes: "capture on one interface only; bytes sent twice with other content were read as first seen"
+        case .unknownProtocol, .unreadableMessage: "say which protocol the host speaks, or leave it out with --filter"
+        case .bodyOverLimit: "use smaller bodies in the test, or raise the body limit"
+        case .undecodableContent: "switch the content coding off in the test build"
+        case .decodeBudget: "split the body, or raise the decode budget"
+        case .stateGivenUp: "narrow the capture with --filter to the device"
+        case .unreadablePackets: "capture with a link type that is read (see the notes on the trace)"
+        case .fileCutShort, .recordingStopped: "let the recording end in order (Ctrl-C, not a kill), and record again"
+        case .withheld: "record with --chia-journey=record and a synthetic persona"
+        }
+    }
+}

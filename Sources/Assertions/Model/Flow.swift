@@ -1,0 +1,133 @@
+internal import SessionTrace
+
+/// One connection while it is open: what is known of its host, its owner and how much of it could be read.
+struct Flow: Sendable {
+    var connection: Connection
+    /// SNI.
+    var serverName: HostName?
+    var ja4: String?
+    /// The packet that completed the first ClientHello.
+    var hello: PacketReference?
+    /// Hosts that requests on it named, first ones.
+    var authorities: [HostName] = []
+    /// Who used it.
+    var actor: ActorReading
+    var requests = 0
+    /// Requests on it that ask a Chia host for its app associations.
+    var associationRequests = 0
+    var session: SecureSession?
+    var blindSpots: [BlindSpot] = []
+    var uncountedBlindSpots = 0
+    var end: ConnectionEnd?
+
+    /// Authorities kept of one connection.
+    static let authorityLimit = 8
+    /// Blind spots kept of one connection.
+    static let blindSpotLimit = 16
+
+    init(_ connection: Connection) {
+        self.connection = connection
+        actor = ActorReading(process: connection.process) ?? .nothing
+    }
+
+    /// The names that the connection itself gives: SNI, then the tunnel's target, then what was asked for on it.
+    var names: [HostName] {
+        var names: [HostName] = []
+        if let serverName { names.append(serverName) }
+        if let target = connection.tunnelTarget?.host, target.address == nil, !names.contains(target) {
+            names.append(target)
+        }
+        for host in authorities where host.address == nil && !names.contains(host) { names.append(host) }
+        return names
+    }
+
+    /// Whether its content stayed unread, and why; nil when it was readable or carried none.
+    var darkness: BlindSpot.Reason? {
+        if let session {
+            switch session.readability {
+            case .decrypted, .noApplicationData: break
+            // A hole is a blind spot of its own, with its direction.
+            case .partly(.hole): break
+            case .partly(let reason), .opaque(let reason): return Self.reason(reason)
+            }
+        }
+        let dark: Set<BlindSpot.Reason> = [
+            .noKeys, .keysDoNotFit, .handshakeNotSeen, .unsupportedEncryption, .quic, .leafRefused, .leafSuspected,
+            .passthrough, .unknownProtocol, .withheld,
+        ]
+        return blindSpots.first { dark.contains($0.reason) }?.reason
+    }
+
+    private static func reason(_ reason: SecureSession.UnreadableReason) -> BlindSpot.Reason {
+        switch reason {
+        case .noKeys: .noKeys
+        case .keysDoNotFit: .keysDoNotFit
+        case .handshakeNotSeen: .handshakeNotSeen
+        case .unsupported: .unsupportedEncryption
+        case .hole: .tcpHole
+        }
+    }
+
+    /// The last moment at which the device may have sent content on it that was not read.
+    var lastDarkData: Instant? {
+        if let last = session?.lastClientData { return last.time }
+        if let session, session.clientApplicationBytes == 0 {
+            if case .opaque(.handshakeNotSeen) = session.readability { return end?.last.time }
+            return nil
+        }
+        if end?.clientBytes == 0 { return nil }
+        let spots = blindSpots.map(\.span.latest).max()
+        return [spots, end?.last.time].compactMap(\.self).max()
+    }
+}
+
+/// What is kept of a connection after its end.
+struct FlowSummary: Hashable, Sendable {
+    var id: ConnectionID
+    var transport: Connection.Transport
+    var client: Endpoint
+    var server: Endpoint
+    var names: [HostName]
+    var serverName: HostName?
+    /// How the name is known: `SNI`, `tunnel target`, `request`, `DNS answer`.
+    var nameSource: String
+    var ja4: String?
+    var opened: PacketReference
+    var hello: PacketReference?
+    var startSeen: Bool
+    var closed: PacketReference
+    var actor: ActorReading
+    var requests: Int
+    var isAssociationOnly: Bool
+    /// Whether the name came from a tunnel around it, so that no lookup of the device belongs to it.
+    var isTunnel: Bool
+    var darkness: BlindSpot.Reason?
+    var lastDarkData: Instant?
+    var darkBytes: Int
+
+    init(_ flow: Flow, names: [HostName], nameSource: String) {
+        id = flow.connection.id
+        transport = flow.connection.transport
+        client = flow.connection.client
+        server = flow.connection.server
+        self.names = names
+        serverName = flow.serverName
+        self.nameSource = nameSource
+        ja4 = flow.ja4
+        opened = flow.connection.opened
+        hello = flow.hello
+        startSeen = flow.connection.startSeen
+        closed = flow.end?.last ?? flow.connection.opened
+        actor = flow.actor
+        requests = flow.requests
+        isAssociationOnly = flow.requests > 0 && flow.associationRequests == flow.requests
+        isTunnel = flow.connection.transport == .tunnel
+        darkness = flow.darkness
+        lastDarkData = flow.darkness == nil ? nil : flow.lastDarkData
+        darkBytes = flow.session?.clientApplicationBytes ?? flow.end?.clientBytes ?? 0
+    }
+
+    /// Both ends as text.
+    var endpoints: String { "\(client) → \(server)" }
+    var span: TimeSpan { TimeSpan(opened.time, closed.time) }
+}

@@ -1,0 +1,134 @@
+internal import SessionTrace
+
+/// The marks of a trace, put in order: taken back, repeated, halved and counted ones made into what happened.
+struct MarkBook: Sendable {
+    private var marks: [Mark] = []
+    private(set) var isFull = false
+    private let limit: Int
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    mutating func receive(_ mark: Mark) {
+        guard marks.count < limit else {
+            isFull = true
+            return
+        }
+        marks.append(mark)
+    }
+
+    /// Marks by what they say, in order of time.
+    struct Reading: Sendable {
+        var marks: [Mark] = []
+        var taps: [Tap] = []
+        /// Sentences about marks that contradict each other (HC-04).
+        var conflicts: [String] = []
+        /// Words of kinds that are not known.
+        var unknownKinds: [String] = []
+        /// Labels of `scenario` marks.
+        var attributes: [String: String] = [:]
+    }
+
+    /// What happened. `firstReaction` gives the first session or Chia event at or after an instant, which ends the span
+    /// of a mark made by hand.
+    func read(timing: Policy.Timing, firstReaction: (Instant) -> Instant?) -> Reading {
+        var reading = Reading()
+        let withdrawn = Set(marks.filter { $0.kind == .withdraw }.compactMap { $0.attributes["id"] })
+        var kept: [Mark] = []
+        var byID: [String: [Mark]] = [:]
+        for mark in marks.sorted(by: Self.isEarlier) {
+            if case .other(let word) = mark.kind, !reading.unknownKinds.contains(word) {
+                reading.unknownKinds.append(word)
+            }
+            guard let id = mark.id else {
+                kept.append(mark)
+                continue
+            }
+            if withdrawn.contains(id) { continue }
+            let earlier = byID[id] ?? []
+            byID[id] = earlier + [mark]
+            if let half = mark.phase {
+                if earlier.contains(where: { $0.phase == half && !Self.isSame($0, mark) }) {
+                    reading.conflicts.append(
+                        "two marks called \"\(id)\" with phase \(half.rawValue) say different things")
+                } else if let index = kept.firstIndex(where: { $0.id == id && $0.phase != nil && $0.phase != half }) {
+                    if kept[index].kind == mark.kind, kept[index].target == mark.target {
+                        kept[index].span = TimeSpan(
+                            min(kept[index].span.earliest, mark.span.earliest),
+                            max(kept[index].span.latest, mark.span.latest))
+                        kept[index].phase = nil
+                    } else {
+                        reading.conflicts.append("the two halves of mark \"\(id)\" say different things")
+                    }
+                } else if !earlier.contains(where: { Self.isSame($0, mark) }) {
+                    kept.append(mark)
+                }
+            } else if let first = earlier.first {
+                if !Self.isSame(first, mark) {
+                    reading.conflicts.append("two marks called \"\(id)\" say different things")
+                }
+            } else {
+                kept.append(mark)
+            }
+        }
+        for mark in kept where mark.phase == .pre && mark.kind == .tap {
+            reading.conflicts.append("mark \"\(mark.id ?? "?")\" has a \"pre\" but no \"post\"")
+        }
+        reading.marks = kept.filter { $0.kind != .withdraw }
+        for mark in reading.marks where mark.kind == .scenario {
+            reading.attributes.merge(mark.attributes) { _, new in new }
+            if let name = mark.name { reading.attributes["scenario"] = name }
+        }
+        reading.taps = Self.taps(reading.marks, timing, firstReaction)
+        return reading
+    }
+
+    private static func isEarlier(_ left: Mark, _ right: Mark) -> Bool {
+        (left.span.earliest, left.packet?.number ?? 0, left.id ?? "") < (
+            right.span.earliest, right.packet?.number ?? 0, right.id ?? ""
+        )
+    }
+
+    /// Equal id and content: a datagram sent three times is one mark. Without an `at` of its own a mark has its
+    /// packet's time, so times within a second do not tell copies apart.
+    private static func isSame(_ one: Mark, _ other: Mark) -> Bool {
+        let apart = other.span.earliest.nanoseconds(since: one.span.earliest).magnitude
+        return one.kind == other.kind && one.target == other.target && one.phase == other.phase
+            && one.count == other.count && one.by == other.by && one.attributes == other.attributes
+            && one.name == other.name && apart <= 1_000_000_000
+    }
+
+    private static func taps(
+        _ marks: [Mark], _ timing: Policy.Timing, _ firstReaction: (Instant) -> Instant?
+    ) -> [Tap] {
+        var taps: [Tap] = []
+        var account: String?
+        for mark in marks {
+            if mark.kind == .launch { account = mark.attributes["account"] ?? account }
+            guard mark.kind == .tap else { continue }
+            var span = mark.span
+            let isByHand = mark.by == .person
+            if isByHand {
+                let last = span.earliest.advanced(byNanoseconds: timing.handMark.count)
+                let end = firstReaction(span.earliest).map { min($0, last) } ?? last
+                span = TimeSpan(span.earliest, max(end, span.earliest))
+            }
+            let target = mark.target.map { "tap:\($0.rawValue)" } ?? "tap"
+            let tap = Tap(
+                target: mark.target, span: span, clockBound: clockBound(mark, timing), isByHand: isByHand,
+                item: mark.attributes["item"] ?? mark.attributes["catalogId"], account: account,
+                evidence: Evidence(
+                    label: "\(target) mark", packets: mark.packet.map { [$0.number] } ?? [], span: span,
+                    subject: isByHand ? "\(target), made by hand" : target))
+            for _ in 0..<min(max(mark.count, 1), 100) { taps.append(tap) }
+        }
+        return taps
+    }
+
+    /// Log importers name their clock and are known to 250 ms; other foreign marks to the policy's `clock-error`.
+    private static func clockBound(_ mark: Mark, _ timing: Policy.Timing) -> Nanoseconds {
+        if mark.isOnTraceClock { return Nanoseconds(0) }
+        return mark.clock == nil ? timing.clockError : max(timing.clockError, .milliseconds(250))
+    }
+}

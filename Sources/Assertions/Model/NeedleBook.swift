@@ -1,0 +1,88 @@
+internal import SessionTrace
+
+/// The values that the scanner was taught, each once.
+struct NeedleBook: Sendable {
+    private var known: [String: Int] = [:]
+    private var counts: [Needle.Kind: Int] = [:]
+    private(set) var isFull = false
+
+    /// Values taught.
+    static let limit = 2_000
+
+    /// A needle for a value that is new; nil for one that is known.
+    mutating func add(_ kind: Needle.Kind, _ value: String) -> Needle? {
+        guard known[value] == nil else { return nil }
+        guard known.count < Self.limit else {
+            isFull = true
+            return nil
+        }
+        known[value] = known.count + 1
+        counts[kind, default: 0] += 1
+        let prefix =
+            switch kind {
+            case .handoffURL: "U"
+            case .token: "token"
+            case .idempotencyKey: "key"
+            case .sessionIdentifier: "id"
+            case .neutralURL, .catalogID, .disclosureVersion, .canary, .secret: kind.rawValue
+            }
+        return Needle(number: known.count, kind: kind, label: "\(prefix)#\(counts[kind] ?? 1)", value: value)
+    }
+
+    /// Whether a value was taught.
+    func contains(_ value: String) -> Bool { known[value] != nil }
+}
+
+/// The latest requests and messages, kept to be searched again when a value turns up that they may hold: events of
+/// different connections come in the order in which they were finished, not begun.
+struct Backlog: Sendable {
+    /// One searched message.
+    enum Item: Sendable {
+        case exchange(Exchange, Flow?)
+        case message(Message, Flow?)
+
+        var ended: Instant {
+            switch self {
+            case .exchange(let exchange, _): exchange.request?.ended.time ?? exchange.ended.time
+            case .message(let message, _): message.ended.time
+            }
+        }
+
+        var size: Int {
+            switch self {
+            case .exchange(let exchange, _):
+                512
+                    + (exchange.request.map { $0.body.bytes.count + $0.fields.storage.count + $0.target.utf8.count }
+                        ?? 0)
+            case .message(let message, _): 256 + message.payload.bytes.count
+            }
+        }
+    }
+
+    var limit = 8 << 20
+    private var items: [Item] = []
+    private var head = 0
+    private var bytes = 0
+
+    mutating func append(_ item: Item) {
+        let size = item.size
+        guard size <= limit else { return }
+        items.append(item)
+        bytes += size
+        while bytes > limit, head < items.count {
+            bytes -= items[head].size
+            head += 1
+        }
+        if head > 1_024, head > items.count / 2 {
+            items.removeFirst(head)
+            head = 0
+        }
+    }
+
+    /// The items that may hold something known since an instant.
+    func items(since instant: Instant?) -> [Item] {
+        let kept = items[head...]
+        guard let instant else { return Array(kept) }
+        return kept.filter { $0.ended >= instant }
+    }
+}

@@ -1,0 +1,103 @@
+internal import SessionTrace
+
+/// What is kept of a request that some rule may ask about: no body, the few header fields that tell actor and purpose.
+struct RequestRecord: Hashable, Sendable {
+    var id: ExchangeID
+    var method: String
+    var host: HostName?
+    /// The address that was asked for; nil without a readable authority. Holds secrets: never printed as it is.
+    var address: WebAddress?
+    /// Path and query for people, masked.
+    var shownTarget: String
+    /// The path with every value segment masked, for fingerprints.
+    var pathTemplate: String
+    var started: PacketReference
+    var requestEnded: PacketReference
+    var ended: PacketReference
+    var client: Endpoint?
+    var endpoints: String?
+    var actor: ActorReading
+    var previewAgent: String?
+    var fetchSite: String?
+    var fetchMode: String?
+    var fetchDestination: String?
+    /// `Sec-Purpose`, `Purpose` or `X-Moz`, when one says that nobody asked for it yet.
+    var speculation: String?
+    var refererHost: HostName?
+    var originHost: HostName?
+    var hasRange: Bool
+    var acceptsPages: Bool
+    /// 0 when no response began.
+    var status: Int
+    /// The address that a 3xx names.
+    var location: WebAddress?
+    var end: ExchangeEnd
+    /// Whether a byte of a final or informational response came back.
+    var wasAnswered: Bool
+
+    init(_ exchange: Exchange, request: Request, flow: Flow?, host: HostName?, redactor: Redactor) {
+        let fields = request.fields
+        id = exchange.id
+        method = request.method
+        self.host = host
+        address = WebAddress(request)
+        shownTarget = request.method == "CONNECT" ? "" : redactor.path(request.pathAndQuery)
+        pathTemplate = request.method == "CONNECT" ? "" : redactor.path(request.path)
+        started = request.started
+        requestEnded = request.ended
+        ended = exchange.ended
+        client = flow?.connection.client
+        endpoints = flow.map { "\($0.connection.client) → \($0.connection.server)" }
+        let own = UserAgent.read(request)
+        actor = ActorReading(process: flow?.connection.process).map { $0.combined(with: own) } ?? own
+        previewAgent = fields.first("user-agent").flatMap(UserAgent.previewAgent)
+        fetchSite = fields.first("sec-fetch-site")
+        fetchMode = fields.first("sec-fetch-mode")
+        fetchDestination = fields.first("sec-fetch-dest")
+        speculation = Self.speculation(fields)
+        refererHost = fields.first("referer").flatMap { WebAddress($0)?.host }
+        originHost = fields.first("origin").flatMap { WebAddress($0)?.host }
+        hasRange = fields.first("range") != nil
+        acceptsPages = fields.first("accept")?.contains("text/html") == true
+        status = exchange.response?.status ?? 0
+        let address = address
+        location =
+            (300..<400).contains(status)
+            ? exchange.response?.fields.first("location").flatMap { address?.resolve($0) ?? WebAddress($0) } : nil
+        end = exchange.end
+        wasAnswered = exchange.response != nil || !exchange.informational.isEmpty
+    }
+
+    private static func speculation(_ fields: FieldSection) -> String? {
+        for name in ["sec-purpose", "purpose", "x-moz", "x-purpose"] {
+            guard let value = fields.first(name)?.lowercased() else { continue }
+            if ["prefetch", "prerender", "preview"].contains(where: value.contains) {
+                return "\(name): \(value.prefix(40))"
+            }
+        }
+        return nil
+    }
+
+    /// Whether a browser asked for a page of its own accord or its user's: not an image, script or fetch of a page.
+    var isNavigation: Bool {
+        guard method == "GET", speculation == nil, !hasRange else { return false }
+        if fetchDestination != nil || fetchMode != nil {
+            return (fetchDestination ?? "document") == "document" && (fetchMode ?? "navigate") == "navigate"
+        }
+        return acceptsPages
+    }
+
+    /// `POST api.partner.example/handoff-session`.
+    var subject: String { "\(method) \(host?.text ?? "(no host)")\(shownTarget)" }
+
+    /// The evidence that names this request.
+    func evidence(_ label: String, place: String? = nil) -> Evidence {
+        var packets = [started.number]
+        for reference in [requestEnded, ended] where reference.number != packets.last {
+            packets.append(reference.number)
+        }
+        return Evidence(
+            label: label, packets: packets, span: TimeSpan(started.time, ended.time), connection: id.connection,
+            endpoints: endpoints, exchange: id, subject: status == 0 ? subject : "\(subject) → \(status)", place: place)
+    }
+}

@@ -1,0 +1,25 @@
+internal import SessionTrace
+
+extension Session {
+    /// Whether a contact belongs to the browser's opening of a handoff URL that exists already, or of a neutral URL:
+    /// the request itself, or the lookup and connection just before it.
+    func isOpening(_ contact: Contact) -> Bool {
+        guard contact.actor.actor == .browser else { return false }
+        let window = ContactBook.lookupWindow.count
+        return chiaRequests.contains { record in
+            guard record.actor.actor == .browser, record.isNavigation, record.host == contact.host else { return false }
+            let distance = record.started.time.nanoseconds(since: contact.time)
+            guard distance >= 0, distance <= window else { return false }
+            if let (url, _) = handoffURL(askedBy: record) { return url.since <= record.started.time }
+            return neutralURL(askedBy: record) != nil
+        }
+    }
+
+    /// A handoff URL on a host that the policy does not name as Chia's: rules about Chia hosts looked at others.
+    func doubtChiaHost(_ judgement: inout Judgement) {
+        guard let host = urls.compactMap({ $0.address?.host }).first(where: { !roles.isChia($0) }) else { return }
+        judgement.doubt(
+            "policy-mismatch", "the handoff URL is on \(host), which the policy does not name as Chia's",
+            remedy: "add to \(policyLine):  hosts: {chia: [\(host)]}")
+    }
+}

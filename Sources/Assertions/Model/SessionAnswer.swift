@@ -1,0 +1,85 @@
+internal import ContentCodings
+internal import SessionTrace
+
+/// What a session response holds that rules need: the handoff URL, and strings that name the session.
+struct SessionAnswer: Hashable, Sendable {
+    /// The handoff URL; nil when there is none.
+    var url: String?
+    /// Its token, prefix included.
+    var token: String?
+    /// Strings of eight characters or more whose field name ends in `id`, with that name.
+    var identifiers: [(name: String, value: String)] = []
+
+    /// Bytes of a response that are decoded.
+    static let limit = 1 << 20
+    /// Identifiers kept.
+    static let identifierLimit = 32
+
+    static func == (lhs: SessionAnswer, rhs: SessionAnswer) -> Bool {
+        lhs.url == rhs.url && lhs.token == rhs.token
+            && lhs.identifiers.map(\.value) == rhs.identifiers.map(\.value)
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(url) }
+
+    init() {}
+
+    /// Reads a response's body. `isChia` says which hosts a handoff URL may be on: such a URL is preferred.
+    init(_ response: Response, isChia: (HostName) -> Bool) {
+        let bytes = MessageContent.decoded(response.body.bytes, response.fields, limit: Self.limit)
+        guard let value = try? JSONValue.parse(bytes, limits: JSONLimits(bytes: Self.limit, depth: 64, values: 50_000))
+        else { return }
+        var urls: [(url: String, token: String)] = []
+        walk(value, name: "", urls: &urls)
+        let chosen = urls.first { WebAddress($0.url).map { isChia($0.host) } ?? false } ?? urls.first
+        url = chosen?.url
+        token = chosen?.token
+        identifiers.removeAll { $0.value == chosen?.url || $0.value == chosen?.token }
+    }
+
+    private mutating func walk(_ value: JSONValue, name: String, urls: inout [(url: String, token: String)]) {
+        switch value {
+        case .object(let members):
+            for member in members { walk(member.value, name: member.name, urls: &urls) }
+        case .array(let elements):
+            for element in elements { walk(element, name: name, urls: &urls) }
+        case .string(let text):
+            if text.hasPrefix("https://"), let token = Token.first(in: text), urls.count < 16 {
+                urls.append((text, token))
+            }
+            if name.lowercased().hasSuffix("id"), text.utf8.count >= 8, identifiers.count < Self.identifierLimit {
+                identifiers.append((name, text))
+            }
+        case .null, .bool, .number:
+            return
+        }
+    }
+}
+
+/// The content of a message with its content codings undone.
+enum MessageContent {
+    /// Decodes what can be decoded, at most `limit` bytes.
+    static func decoded(_ bytes: [UInt8], _ fields: FieldSection, limit: Int) -> [UInt8] {
+        let codings = ContentCodings.tokens(fields.values("content-encoding"))
+        guard !codings.isEmpty else { return bytes.count > limit ? Array(bytes.prefix(limit)) : bytes }
+        return ContentCodings.decodeAll(bytes, codings: codings, limit: limit).bytes
+    }
+
+    /// Whether `bytes` hold `needle`.
+    static func contains(_ bytes: [UInt8], _ needle: StaticString) -> Bool {
+        let count = needle.utf8CodeUnitCount
+        guard count > 0, bytes.count >= count else { return false }
+        return needle.withUTF8Buffer { needle in
+            bytes.withUnsafeBufferPointer { bytes in
+                var start = 0
+                while start + count <= bytes.count {
+                    if bytes[start] == needle[0], (1..<count).allSatisfy({ bytes[start + $0] == needle[$0] }) {
+                        return true
+                    }
+                    start += 1
+                }
+                return false
+            }
+        }
+    }
+}

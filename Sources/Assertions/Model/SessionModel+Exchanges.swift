@@ -1,0 +1,184 @@
+internal import SessionTrace
+
+/// What is kept of a request and its answer.
+extension SessionModel {
+    mutating func receive(_ exchange: Exchange) {
+        guard let request = exchange.request, !exchange.isPushed else { return }
+        var flow = flows[exchange.id.connection]
+        let host =
+            request.method == "CONNECT"
+            ? HostName.parse(authority: request.target)?.host ?? request.host : request.host ?? flow?.names.first
+        guard host != HostRoles.markHost else { return }
+        let process = ActorReading(process: flow?.connection.process)
+        let own = UserAgent.read(request)
+        let actor = process?.combined(with: own) ?? own
+        let isChiaHost = host.map { isChia($0) } ?? false
+        let isAssociation = isChiaHost && OSNoiseHosts.isAssociationPath(request.path)
+
+        if request.method != "CONNECT" {
+            flow?.requests += 1
+            if isAssociation, actor.actor == .os || actor.actor == .unknown { flow?.associationRequests += 1 }
+            if let known = flow?.actor { flow?.actor = known.combined(with: actor) }
+            if let host, let known = flow?.authorities, known.count < Flow.authorityLimit, !known.contains(host) {
+                flow?.authorities.append(host)
+            }
+            if let flow { flows[exchange.id.connection] = flow }
+            switch actor.actor {
+            case .app, .webview, .unknown: appRequests += 1
+            case .browser: browserRequests += 1
+            case .os: break
+            }
+        }
+
+        if isChiaHost || host.map({ neutralHosts.contains($0) }) ?? false {
+            if chiaRequests.count < limits.chiaRequests {
+                chiaRequests.append(
+                    RequestRecord(exchange, request: request, flow: flow, host: host, redactor: redactor))
+            } else {
+                giveUp("requests to Chia")
+            }
+            if actor.actor == .browser, let token = Token.first(in: request.target) {
+                learn(.token, token, since: nil)
+            }
+        }
+        if exchange.response?.status == 101 || request.connectProtocol != nil, upgrades.count < 1_000 {
+            upgrades[exchange.id] = RequestRecord(
+                exchange, request: request, flow: flow, host: host, redactor: redactor)
+        }
+        keepAttempt(exchange, request, flow, host)
+        keepProjection(exchange, request, flow, host)
+        keepRedirect(exchange, request, flow, host, actor)
+        keepStatusLike(exchange, request, flow, host, actor)
+        search(exchange, flow)
+    }
+
+    // MARK: attempts
+
+    private mutating func keepAttempt(_ exchange: Exchange, _ request: Request, _ flow: Flow?, _ host: HostName?) {
+        let template = policy.requests.session
+        guard request.method == template.method ?? "POST" || request.method == "POST" else { return }
+        let matches = template.matches(method: request.method, path: request.path)
+        let headerKeys: [String]
+        if case .header(let name) = policy.requests.key {
+            headerKeys = request.fields.values(name)
+        } else {
+            headerKeys = []
+        }
+        var body = MessageContent.decoded(request.body.bytes, request.fields, limit: limits.attemptBody)
+        guard matches || !headerKeys.isEmpty || MessageContent.contains(body, "affirmed") || bodyKeyHolds(body) else {
+            return
+        }
+        guard requests.count < limits.attempts, requestBytes < limits.attemptBytes else {
+            return giveUp("session requests")
+        }
+        let isWhole = request.body.isWhole && body.count < limits.attemptBody
+        if body.count > limits.attemptBody { body.removeLast(body.count - limits.attemptBody) }
+        let value = try? JSONValue.parse(body, limits: JSONLimits(bytes: limits.attemptBody, depth: 32, values: 20_000))
+        var keys = headerKeys
+        if case .body(let pointer) = policy.requests.key, let key = value?.value(at: pointer)?.stringValue {
+            keys = [key]
+        }
+        let encoding = request.fields.values("content-encoding").joined(separator: ", ")
+        var answer = SessionAnswer()
+        if let response = exchange.response, (200..<300).contains(response.status) {
+            answer = SessionAnswer(response) { isChia($0) }
+        }
+        var loose: [String: String] = [:]
+        for name in SessionRequest.loose {
+            if let value = request.fields.first(name) { loose[name] = redactor.digest(value) }
+        }
+        let session = SessionRequest(
+            record: RequestRecord(exchange, request: request, flow: flow, host: host, redactor: redactor),
+            matchesTemplate: matches, keys: keys, hasUnknownFields: request.fields.hasUnknownFields,
+            hasExpect: request.fields.first("expect") != nil,
+            contentType: request.fields.first("content-type"), body: body,
+            rawBody: encoding.isEmpty ? [] : Array(request.body.bytes.prefix(limits.attemptBody)),
+            bodyIsWhole: isWhole, missing: request.body.missing, bodyLength: request.body.length,
+            contentEncoding: encoding,
+            catalogID: value?.value(at: policy.fields.catalogID).flatMap(Self.text),
+            disclosureVersion: value?.value(at: policy.fields.disclosureVersion).flatMap(Self.text),
+            looseFields: loose, answer: answer, responseIsWhole: exchange.response?.body.isWhole ?? false)
+        requestIndex[exchange.id] = requests.count
+        requests.append(session)
+        requestBytes += body.count + session.rawBody.count
+        learn(from: session, exchange)
+    }
+
+    private static func text(_ value: JSONValue) -> String? {
+        if case .number(let text) = value { return text }
+        return value.stringValue
+    }
+
+    private func bodyKeyHolds(_ body: [UInt8]) -> Bool {
+        guard case .body(let pointer) = policy.requests.key, body.first == UInt8(ascii: "{") else { return false }
+        return (try? JSONValue.parse(body, limits: JSONLimits(bytes: limits.attemptBody, depth: 32, values: 20_000)))?
+            .value(at: pointer)?.stringValue != nil
+    }
+
+    private mutating func learn(from session: SessionRequest, _ exchange: Exchange) {
+        if let url = session.answer.url { learn(.handoffURL, url, since: exchange.ended.time) }
+        guard session.matchesTemplate || session.hasSessionShape else { return }
+        if let key = session.key { learn(.idempotencyKey, key, since: session.record.started.time) }
+        let sent = String(decoding: session.body, as: UTF8.self)
+        for (_, value) in session.answer.identifiers
+        where value != session.key && value != session.catalogID && !sent.contains(value) {
+            learn(.sessionIdentifier, value, since: exchange.ended.time)
+        }
+    }
+
+    // MARK: projections
+
+    private mutating func keepProjection(_ exchange: Exchange, _ request: Request, _ flow: Flow?, _ host: HostName?) {
+        guard let response = exchange.response, request.method != "CONNECT" else { return }
+        let holes =
+            policy.requests.projection.method == nil || policy.requests.projection.method == request.method
+            ? policy.requests.projection.path.match(request.path) : nil
+        let isJSON = response.fields.first("content-type")?.lowercased().contains("json") ?? false
+        guard holes != nil || (isJSON && request.method == "GET" && (200..<300).contains(response.status)) else {
+            return
+        }
+        let item = holes.flatMap { $0["id"] ?? $0.values.min() }
+        var decisions: [Projection.Decision] = []
+        if response.status != 304 {
+            let body = MessageContent.decoded(response.body.bytes, response.fields, limit: Projection.limit)
+            decisions = Projection.decisions(in: body, item: item, pointer: policy.fields.projection)
+        }
+        guard holes != nil || !decisions.isEmpty else { return }
+        guard projections.count < limits.projections else { return giveUp("projections") }
+        for decision in decisions {
+            if let host = decision.neutralURL.flatMap({ WebAddress($0) })?.host, neutralHosts.count < 100 {
+                neutralHosts.insert(host)
+            }
+        }
+        projections.append(
+            Projection(
+                record: RequestRecord(exchange, request: request, flow: flow, host: host, redactor: redactor),
+                matchesTemplate: holes != nil, item: item, decisions: decisions))
+    }
+
+    // MARK: redirects and status calls
+
+    private mutating func keepRedirect(
+        _ exchange: Exchange, _ request: Request, _ flow: Flow?, _ host: HostName?, _ actor: ActorReading
+    ) {
+        guard actor.actor == .browser, let response = exchange.response, (300..<400).contains(response.status),
+            redirects.count < 5_000
+        else { return }
+        let record = RequestRecord(exchange, request: request, flow: flow, host: host, redactor: redactor)
+        if let location = record.location { redirects[location] = record }
+    }
+
+    private static let statusWords: Set<String> = ["status", "orders", "order-status", "order_status", "orderstatus"]
+
+    private mutating func keepStatusLike(
+        _ exchange: Exchange, _ request: Request, _ flow: Flow?, _ host: HostName?, _ actor: ActorReading
+    ) {
+        guard actor.actor != .browser, actor.actor != .os, request.method != "CONNECT" else { return }
+        let path = request.path
+        let isNamed = policy.requests.status.contains { $0.matches(method: request.method, path: path) }
+        let isLikely = path.split(separator: "/").contains { Self.statusWords.contains($0.lowercased()) }
+        guard isNamed || isLikely else { return }
+        guard statusLike.count < 1_000 else { return giveUp("status requests") }
+        statusLike.append(RequestRecord(exchange, request: request, flow: flow, host: host, redactor: redactor))
+    }
+}

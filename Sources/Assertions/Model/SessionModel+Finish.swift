@@ -1,0 +1,154 @@
+internal import SessionTrace
+
+/// The end of the trace: roles, attempts, bursts and contacts are made of what was kept.
+extension SessionModel {
+    mutating func finish() -> Session {
+        for id in ended[endedHead...] { retire(id) }
+        ended = []
+        endedHead = 0
+        for id in flows.keys.sorted() { retire(id) }
+
+        for (id, delivery) in deliveries {
+            if let index = requestIndex[id] { requests[index].delivery = delivery }
+        }
+        let attempts = AttemptCounter(policy: policy).attempts(of: requests)
+        var roles = roles
+        roles.aliases = names.aliases
+        var inferred: [HostName] = []
+        if policy.hosts.partner.isEmpty {
+            let served = attempts.filter { $0.outcome == .success }
+            let hosts = Set((served.isEmpty ? attempts : served).compactMap(\.host)).filter {
+                !roles.role(of: $0).isChia
+            }
+            roles.inferredPartner = hosts
+            inferred = hosts.sorted { $0.text < $1.text }
+        }
+        resolveNameless(roles)
+        let contacts = ContactBook(roles: roles, flows: allChiaFlows(roles), lookups: lookups, requests: chiaRequests)
+        let urls = handoffURLs(attempts)
+        let reactions = (attempts.map(\.started) + contacts.contacts.map(\.time)).sorted()
+        let reading = marks.read(timing: policy.timing) { instant in
+            let index = reactions.partitioningIndex { $0 >= instant }
+            return index < reactions.count ? reactions[index] : nil
+        }
+        let opened = chiaRequests.filter { $0.actor.actor == .browser && $0.isNavigation }.map(\.started.time)
+        let bursts = BurstFinder(
+            doubleTap: policy.timing.doubleTap, attempts: attempts, marks: reading.marks, navigations: opened
+        ).bursts(of: reading.taps)
+        for (table, isFull) in [
+            ("names", names.isFull), ("marks", marks.isFull), ("unread hosts", dark.isFull),
+            ("needles", needles.isFull),
+        ] where isFull {
+            giveUp(table)
+        }
+        let leaks =
+            self.leaks.values.sorted {
+                ($0.started, $0.request?.id ?? Self.noExchange) < ($1.started, $1.request?.id ?? Self.noExchange)
+            }
+            + otherLeaks.sorted { ($0.started, $0.host?.text ?? "") < ($1.started, $1.host?.text ?? "") }
+        return Session(
+            policy: policy, roles: roles, redactor: redactor, summary: summary,
+            isWhole: hasEnded && summary.isComplete, span: span(attempts), marks: reading, attempts: attempts,
+            bursts: bursts, inferredPartner: inferred,
+            projections: projections.sorted { $0.record.started.time < $1.record.started.time }, urls: urls,
+            neutralURLs: neutralURLs(), contacts: contacts.contacts, hasSpareConnections: contacts.hasSpares,
+            chiaRequests: chiaRequests.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) }, leaks: leaks,
+            scanGaps: scanGaps.sorted { ($0.started, $0.evidence.subject) < ($1.started, $1.evidence.subject) },
+            redirects: redirects, statusLike: statusLike.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) },
+            appRequests: appRequests, tallies: tallies, dark: dark.hosts, nameless: nameless,
+            lookupsSeen: !names.addresses.isEmpty || !names.aliases.isEmpty || !lookups.isEmpty,
+            blindSpots: blindSpots.sorted {
+                ($0.spot.span.earliest, $0.spot.noticed.number) < ($1.spot.span.earliest, $1.spot.noticed.number)
+            },
+            givenUp: givenUp, proxyFaults: proxyFaults)
+    }
+
+    private static let noExchange = ExchangeID(connection: ConnectionID(.max), index: 0)
+
+    /// Connections without a name whose address was the answer for exactly one name are named by it.
+    private mutating func resolveNameless(_ roles: HostRoles) {
+        var unresolved: [FlowSummary] = []
+        for var flow in nameless.sorted(by: { $0.id < $1.id }) {
+            guard let name = names.name(of: flow.server.address) else {
+                // Several names share the address: which one was meant can't be told.
+                flow.names = names.names(of: flow.server.address)
+                unresolved.append(flow)
+                continue
+            }
+            flow.names = [name]
+            flow.nameSource = "DNS answer"
+            if roles.isChia(name) {
+                if chiaFlows.count < limits.contacts { chiaFlows.append(flow) } else { giveUp("connections to Chia") }
+            }
+            if let darkness = flow.darkness { dark.add(flow, reason: darkness, to: name) }
+        }
+        nameless = unresolved
+    }
+
+    /// Connections to Chia, those to names among them that only a later answer showed to be aliases of Chia's.
+    private func allChiaFlows(_ roles: HostRoles) -> [FlowSummary] {
+        var flows = chiaFlows
+        var known = Set(flows.map(\.id))
+        for (host, tally) in tallies where roles.isChia(host) {
+            for sample in tally.samples where known.insert(sample.id).inserted { flows.append(sample) }
+        }
+        return flows.sorted { ($0.opened.time, $0.id) < ($1.opened.time, $1.id) }
+    }
+
+    private func handoffURLs(_ attempts: [Attempt]) -> [HandoffURL] {
+        var urls: [HandoffURL] = []
+        for attempt in attempts {
+            // A lost response holds a URL too, though the device never had it.
+            guard let url = attempt.last.answer.url, let token = attempt.last.answer.token else { continue }
+            if let known = urls.firstIndex(where: { $0.text == url }) {
+                // A replay of one operation brings the same URL; what counts is when the device had it first.
+                if attempt.outcome == .success, attempts[urls[known].attempt - 1].outcome != .success {
+                    urls[known].attempt = attempt.number
+                    urls[known].since = attempt.ended
+                }
+                continue
+            }
+            let label = "U#\(urls.count + 1)"
+            var evidence = attempt.evidence("session response")
+            evidence.place = redactor.redact(url, label: label)
+            urls.append(
+                HandoffURL(
+                    label: label, text: url, token: token, address: WebAddress(url), attempt: attempt.number,
+                    since: attempt.ended, evidence: evidence))
+        }
+        return urls
+    }
+
+    private func neutralURLs() -> [NeutralURL] {
+        var urls: [NeutralURL] = []
+        for projection in projections.sorted(by: { $0.record.ended.time < $1.record.ended.time }) {
+            for decision in projection.decisions {
+                guard let address = decision.neutralURL.flatMap({ WebAddress($0) }),
+                    !urls.contains(where: { $0.address == address }), urls.count < 1_000
+                else { continue }
+                urls.append(NeutralURL(address: address, since: projection.record.ended.time))
+            }
+        }
+        return urls
+    }
+
+    private func span(_ attempts: [Attempt]) -> TimeSpan {
+        if let span = summary.span { return span }
+        let times =
+            attempts.flatMap { [$0.started, $0.ended] } + chiaFlows.flatMap { [$0.opened.time, $0.closed.time] }
+        return TimeSpan(times.min() ?? Instant(nanoseconds: 0), times.max() ?? Instant(nanoseconds: 0))
+    }
+}
+
+extension Array {
+    /// The first index whose element satisfies `belongs`, when all that satisfy it come last.
+    func partitioningIndex(where belongs: (Element) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = low + (high - low) / 2
+            if belongs(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

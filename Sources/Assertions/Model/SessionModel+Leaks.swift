@@ -1,0 +1,77 @@
+internal import SessionTrace
+
+/// Searching what the device sent.
+extension SessionModel {
+    /// Teaches the scanner a value, and searches again what may have been sent since it was known.
+    mutating func learn(_ kind: Needle.Kind, _ value: String, since: Instant?) {
+        guard let needle = needles.add(kind, value) else { return }
+        scanner.learn(needle: needle)
+        for item in backlog.items(since: since) {
+            switch item {
+            case .exchange(let exchange, let flow): scan(exchange, flow)
+            case .message(let message, let flow): scan(message, flow)
+            }
+        }
+    }
+
+    mutating func search(_ exchange: Exchange, _ flow: Flow?) {
+        scan(exchange, flow)
+        var kept = exchange
+        kept.response = nil
+        kept.informational = []
+        backlog.append(.exchange(kept, flow))
+    }
+
+    private mutating func scan(_ exchange: Exchange, _ flow: Flow?) {
+        let result = scanner.scan(exchange)
+        guard !result.hits.isEmpty || !result.gaps.isEmpty, let request = exchange.request else { return }
+        let host =
+            request.method == "CONNECT"
+            ? HostName.parse(authority: request.target)?.host ?? request.host : request.host ?? flow?.names.first
+        let record =
+            leaks[exchange.id]?.request
+            ?? RequestRecord(exchange, request: request, flow: flow, host: host, redactor: redactor)
+        for gap in result.gaps {
+            let gap = ScanGapRecord(
+                gap: gap, host: host, actor: record.actor, started: record.started.time,
+                evidence: record.evidence("not looked into", place: gap.place))
+            guard !scanGaps.contains(gap) else { continue }
+            if scanGaps.count < 1_000 { scanGaps.append(gap) } else { giveUp("unread bodies") }
+        }
+        guard !result.hits.isEmpty else { return }
+        guard leaks[exchange.id] != nil || leaks.count < limits.hits else { return giveUp("leaks") }
+        leaks[exchange.id] = LeakRecord(carrier: .request(record), hits: result.hits)
+    }
+
+    mutating func receive(_ message: Message) {
+        guard message.from == .client, message.kind == .text || message.kind == .binary else { return }
+        let flow = flows[message.exchange.connection]
+        scan(message, flow)
+        backlog.append(.message(message, flow))
+    }
+
+    private mutating func scan(_ message: Message, _ flow: Flow?) {
+        let result = scanner.scan(message)
+        guard !result.hits.isEmpty else { return }
+        let host = flow?.names.first
+        let evidence = Evidence(
+            label: "WebSocket message", packets: [message.started.number, message.ended.number],
+            span: TimeSpan(message.started.time, message.ended.time), connection: message.exchange.connection,
+            endpoints: flow.map { "\($0.connection.client) → \($0.connection.server)" }, exchange: message.exchange,
+            subject: "message to \(redactor.host(host?.text ?? "?"))")
+        keep(
+            LeakRecord(
+                carrier: .message(upgrades[message.exchange], host: host, evidence), hits: result.hits,
+                flowActor: flow?.actor ?? .nothing))
+    }
+
+    mutating func keep(_ leak: LeakRecord) {
+        if let known = otherLeaks.firstIndex(where: { $0.carrier == leak.carrier }) {
+            otherLeaks[known] = leak
+        } else if otherLeaks.count < limits.hits {
+            otherLeaks.append(leak)
+        } else {
+            giveUp("leaks")
+        }
+    }
+}

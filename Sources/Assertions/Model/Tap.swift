@@ -1,0 +1,55 @@
+internal import SessionTrace
+
+/// One tap, as its mark tells it.
+struct Tap: Hashable, Sendable {
+    var target: Mark.Target?
+    /// Earliest and latest moment of the touch.
+    var span: TimeSpan
+    /// How far the mark's clock may be off (HC-03); 0 on the trace's own clock.
+    var clockBound: Nanoseconds
+    /// A person pressed a key before touching: the touch came after `span.earliest`.
+    var isByHand: Bool
+    /// What the tap was on, if the mark says.
+    var item: String?
+    var account: String?
+    var evidence: Evidence
+
+    /// How long before a hand-made mark a request is still called late marking (RULES section 4).
+    static let lateMark = Nanoseconds.seconds(3)
+
+    /// Where an instant lies relative to the tap.
+    enum Order: Hashable, Sendable {
+        /// Certainly before, by this much.
+        case before(Nanoseconds)
+        /// Before, but by less than the mark's time is known.
+        case tooClose(gap: Nanoseconds, bound: Nanoseconds, code: String)
+        /// Within the span that the tap is known to.
+        case within
+        case after
+    }
+
+    func order(of instant: Instant) -> Order {
+        if instant < span.earliest {
+            let gap = Nanoseconds(span.earliest.nanoseconds(since: instant))
+            if isByHand, gap <= Self.lateMark {
+                return .tooClose(gap: gap, bound: Self.lateMark, code: "late-mark")
+            }
+            return gap <= clockBound ? .tooClose(gap: gap, bound: clockBound, code: "clock-bound") : .before(gap)
+        }
+        if span.earliest != span.latest, instant <= span.latest { return .within }
+        return .after
+    }
+
+    /// The earliest moment that may still belong to this tap.
+    var reach: Instant {
+        span.earliest.advanced(byNanoseconds: -(isByHand ? Self.lateMark.count : clockBound.count))
+    }
+
+    /// Whether this is a tap that acts (HR-01): share, neutral, policy, or one without a target.
+    var isAction: Bool {
+        switch target {
+        case .share, .neutral, .policy, nil: true
+        case .cta, .return, .other: false
+        }
+    }
+}

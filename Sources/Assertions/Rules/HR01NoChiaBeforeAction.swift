@@ -1,0 +1,227 @@
+internal import SessionTrace
+
+/// **HR-01 no-chia-before-action.** Until the user acts, nothing on the device reaches for Chia: no lookup, connection,
+/// TLS hello, CONNECT or request.
+///
+/// The contract (CONTRACT.md, "Forbidden" and "The tap sequence") allows the first contact with Chia only as the
+/// consequence of an explicit action. What is seen before a tap was sent before it, so a contact before the earliest
+/// moment of the next action tap is a definite violation; one within what the mark's clock is known to is not decided.
+///
+/// A tap permits contact until the app comes back (launch, foreground, restore, or a projection after the visit), a
+/// policy tap until the next mark. What a Chia page in the browser does later is not the app's.
+///
+/// Inconclusive: no tap mark and no attempt; contact within the clock's bound or just before a hand-made mark; a browser
+/// that was not clean; connections without any name; a bypass.
+enum NoChiaBeforeAction: Rule {
+    static let description = RuleDescription(
+        id: "HR-01", name: "no-chia-before-action", severity: .error,
+        sentence: "Nothing on the device contacts a Chia host before the user taps an action.",
+        heading: "Forbidden", matrix: ["M-05"],
+        inconclusiveWhen:
+            "there is neither an action tap mark nor a session request, the tap's time is not known well enough, the browser was not clean, or hosts stayed unnamed"
+    )
+
+    static func judge(_ session: Session, _ judgement: inout Judgement) {
+        judgement.idleSentence = "nothing happened that could be judged"
+        let actions = session.taps.filter(\.isAction).sorted { $0.span.earliest < $1.span.earliest }
+        if actions.isEmpty {
+            judgeByOrder(session, &judgement)
+        } else {
+            judgeByTaps(session, actions, &judgement)
+        }
+        let first = actions.first?.span.earliest ?? session.attempts.map(\.started).min()
+        doubtNames(session, before: first, &judgement)
+        session.doubtMarks(&judgement)
+        session.doubtBypass(&judgement)
+        session.doubtCapture(&judgement)
+        session.doubtChiaHost(&judgement)
+    }
+
+    // MARK: with tap marks
+
+    private static func judgeByTaps(_ session: Session, _ actions: [Tap], _ judgement: inout Judgement) {
+        for tap in actions { judgement.looked(at: tap.evidence) }
+        let isGeneric = actions.allSatisfy { $0.target == nil }
+        var visited = false
+        var count = 0
+        for contact in session.contacts {
+            count += 1
+            if isSystem(contact, &judgement) { continue }
+            if let tap = actions.last(where: { $0.span.earliest <= contact.time }),
+                contact.time < allowanceEnd(of: tap, session) || session.isOpening(contact)
+            {
+                if !visited { judgement.looked(at: contact.evidence) }
+                visited = true
+                if tap.order(of: contact.time) == .within {
+                    judgement.assume(
+                        "tap-window",
+                        "the tap is known to \(Nanoseconds(tap.span.latest.nanoseconds(since: tap.span.earliest))), and the first contact falls within that"
+                    )
+                }
+                continue
+            }
+            judgeEarly(
+                contact, next: actions.first { $0.span.earliest > contact.time }, visited, isGeneric, session,
+                &judgement)
+        }
+        judgement.passSentence =
+            session.contacts.isEmpty
+            ? "no contact with Chia in the whole trace; \(actions.count) action \(actions.count == 1 ? "tap" : "taps")"
+            : firstContactSentence(session, actions, count)
+    }
+
+    private static func firstContactSentence(_ session: Session, _ actions: [Tap], _ count: Int) -> String {
+        guard let contact = session.contacts.first(where: { !$0.isAssociation }), let tap = actions.first else {
+            return "no contact with Chia before the tap"
+        }
+        let gap = Nanoseconds(contact.time.nanoseconds(since: tap.span.earliest))
+        return "the first of \(count) contacts with Chia comes \(gap) after the tap"
+    }
+
+    /// When a tap's permission ends.
+    private static func allowanceEnd(of tap: Tap, _ session: Session) -> Instant {
+        let start = tap.span.earliest
+        if tap.target == .policy {
+            // Words about the app's own call and about going to the background belong to the page load itself.
+            let silent: Set<Mark.Kind> = [.note, .opened, .background, .render, .scenario]
+            return session.marks.marks.first { $0.span.earliest > start && !silent.contains($0.kind) }?.span.earliest
+                ?? .distantFuture
+        }
+        let returns = session.marks([.launch, .foreground, .restore]).first { $0.span.earliest > start }?.span.earliest
+        let visit = session.contacts.first { $0.time >= start }?.time
+        // A projection opens a new window only when the visit to Chia is behind it.
+        let projection = visit.flatMap { visit in
+            session.projections.first { $0.record.started.time > visit }?.record.started.time
+        }
+        return [returns, projection].compactMap(\.self).min() ?? .distantFuture
+    }
+
+    private static func judgeEarly(
+        _ contact: Contact, next: Tap?, _ visited: Bool, _ isGeneric: Bool, _ session: Session,
+        _ judgement: inout Judgement
+    ) {
+        let what = "\(contact.means) of \(contact.host)"
+        var gap: String
+        switch next?.order(of: contact.time) {
+        case .before(let distance): gap = "\(distance) before the tap"
+        case .tooClose(let distance, let bound, let code):
+            judgement.doubt(
+                code,
+                code == "late-mark"
+                    ? "\(what) was seen \(distance) before a mark made by hand, which may be up to \(bound) late"
+                    : "\(what) was seen \(distance) before the tap, clock bound ±\(bound)",
+                remedy: code == "late-mark"
+                    ? "press the mark first, then tap; or let the test script send the marks"
+                    : "send the marks through the trace's own clock (UDP datagram or the proxy)")
+            return
+        case .within, .after, nil: gap = "without any tap after it"
+        }
+        if let by = notTheApp(contact, visited, session) {
+            switch by {
+            case .theBrowser:
+                judgement.information(
+                    "not-the-app",
+                    "\(what) \(gap) by the browser, which has had a Chia page open (\(contact.actor.reason))",
+                    place: [contact.role.rawValue], evidence: [contact.evidence])
+            case .maybe:
+                judgement.doubt(
+                    "actor-unknown", "\(what) \(gap), and it can't be told whether a Chia page in the browser sent it",
+                    remedy: "give the keys of the browser too, or capture with process names (PKTAP, PCAPdroid)")
+            case .notClean:
+                judgement.doubt(
+                    "browser-not-clean", "the browser contacted Chia (\(what)) \(gap), perhaps from an earlier visit",
+                    remedy: "clear the browser before the test and say so with a browser-clean mark")
+            }
+            return
+        }
+        if contact.actor.actor == .browser { gap += " by the browser, which was clean" }
+        judgement.violation(
+            contact.request == nil ? (contact.kind == .lookup ? "lookup" : "connection") : "request",
+            severity: isGeneric ? .warning : .error, "\(what) \(gap)",
+            place: [contact.role.rawValue, contact.means, contact.request?.pathTemplate ?? ""],
+            evidence: [contact.evidence] + (next.map { [$0.evidence] } ?? []))
+    }
+
+    private enum Excuse {
+        case theBrowser, maybe, notClean
+    }
+
+    /// Why a contact before the tap may not be the app's; nil when it is, or counts as such.
+    private static func notTheApp(_ contact: Contact, _ visited: Bool, _ session: Session) -> Excuse? {
+        switch contact.actor.actor {
+        case .app, .webview, .os: return nil
+        case .browser:
+            if visited { return .theBrowser }
+            return session.hasMark([.browserClean], from: .distantPast, to: contact.time) ? nil : .notClean
+        case .unknown: return visited ? .maybe : nil
+        }
+    }
+
+    private static func isSystem(_ contact: Contact, _ judgement: inout Judgement) -> Bool {
+        guard contact.isAssociation || contact.actor.actor == .os else { return false }
+        judgement.information(
+            "not-the-app", "\(contact.means) of \(contact.host) by the system (\(contact.actor.reason))",
+            place: [contact.role.rawValue], evidence: [contact.evidence])
+        return true
+    }
+
+    // MARK: without tap marks
+
+    private static func judgeByOrder(_ session: Session, _ judgement: inout Judgement) {
+        guard let first = session.attempts.map(\.started).min() else {
+            judgement.doubt(
+                "no-tap-mark", "there is no action tap mark and no session request, so nothing tells what came first",
+                remedy: "mark the taps (UDP datagram to port 4774, handoff mark, or NAME.marks.jsonl)")
+            return
+        }
+        for attempt in session.attempts.prefix(1) { judgement.looked(at: attempt.evidence()) }
+        let answered = session.urls.map(\.since).min() ?? .distantFuture
+        for contact in session.contacts where contact.time < answered {
+            if isSystem(contact, &judgement) || session.isOpening(contact) { continue }
+            let distance = Nanoseconds(
+                first.nanoseconds(since: contact.time).magnitude > UInt64(Int64.max)
+                    ? Int64.max : abs(first.nanoseconds(since: contact.time)))
+            let place =
+                contact.time < first
+                ? "\(distance) before the first session request"
+                : "\(distance) after the session request, before its answer"
+            let what = "\(contact.means) of \(contact.host)"
+            if contact.actor.actor == .browser, !session.hasMark([.browserClean], from: .distantPast, to: contact.time)
+            {
+                judgement.doubt(
+                    "browser-not-clean", "the browser contacted Chia (\(what)) \(place), perhaps from an earlier visit",
+                    remedy: "clear the browser before the test and say so with a browser-clean mark")
+                continue
+            }
+            judgement.violation(
+                contact.request == nil ? (contact.kind == .lookup ? "lookup" : "connection") : "request",
+                "\(what) \(place)", place: [contact.role.rawValue, contact.means, contact.request?.pathTemplate ?? ""],
+                evidence: [contact.evidence, session.attempts[0].evidence()])
+        }
+        judgement.assume("tap-assumed", "no tap is marked; the first session request is taken to have followed one")
+        judgement.passSentence = "no contact with Chia before the first session request was answered"
+    }
+
+    // MARK: coverage
+
+    /// Connections of which no name is known may have been to Chia.
+    private static func doubtNames(_ session: Session, before tap: Instant?, _ judgement: inout Judgement) {
+        guard let tap else { return }
+        let early = session.nameless.filter {
+            $0.darkness != nil && $0.opened.time < tap && OSNoiseHosts.service(ofPort: $0.server.port) == nil
+                && $0.actor.actor != .os && $0.actor.actor != .browser
+        }
+        if let shared = early.first(where: { $0.names.contains { session.roles.isChia($0) } }) {
+            judgement.doubt(
+                "shared-address",
+                "a connection to \(shared.server) before the tap has no name, and its address is that of a Chia host and of others",
+                remedy: "record through the proxy, which sees the name of each connection")
+        } else if let flow = early.first(where: { $0.names.isEmpty }) {
+            judgement.doubt(
+                "host-unknown",
+                "\(early.count) unread \(early.count == 1 ? "connection" : "connections") before the tap, the first to "
+                    + "\(flow.server), \(early.count == 1 ? "has" : "have") no name (packet \(flow.opened.number))",
+                remedy: "start the capture before the app and with plain DNS, or record through the proxy")
+        }
+    }
+}

@@ -1,0 +1,119 @@
+internal import SessionTrace
+
+/// **HR-05 no-probe-of-handoff-url.** The handoff URL and the neutral URL are asked for by the browser's navigation and
+/// by nothing else: no fetch, HEAD, preview, prefetch or availability check.
+///
+/// The contract (CONTRACT.md, "Forbidden") rules out fetch, HEAD, preview, prefetch and probing. Any request for U or N,
+/// or a variant of them in query or fragment, is looked at: its method, who sent it, and what its headers say of its
+/// purpose. Redirects that Chia issued are no probes; what a page of Chia fetches, and reloads that are marked, are not
+/// the app's.
+///
+/// Inconclusive: connections to Chia that could not be read, or a request that nothing tells the sender of.
+enum NoProbeOfHandoffURL: Rule {
+    static let description = RuleDescription(
+        id: "HR-05", name: "no-probe-of-handoff-url", severity: .error,
+        sentence: "Nothing but the browser's own navigation asks for the handoff URL or the neutral URL.",
+        heading: "Forbidden", matrix: ["M-05"],
+        inconclusiveWhen: "connections to the URL's host could not be read, or nothing tells who asked")
+
+    static func judge(_ session: Session, _ judgement: inout Judgement) {
+        judgement.idleSentence = "neither a handoff URL nor a neutral URL is known from the trace"
+        if !session.urls.isEmpty || !session.neutralURLs.isEmpty { judgement.exercised() }
+        var navigations = 0
+        for record in session.chiaRequests where record.method != "CONNECT" {
+            let name: String
+            if let (url, isExact) = session.handoffURL(askedBy: record) {
+                name = isExact ? "the handoff URL" : "a variant of the handoff URL"
+                _ = url
+            } else if let (_, isExact) = session.neutralURL(askedBy: record) {
+                name = isExact ? "the neutral URL" : "a variant of the neutral URL"
+            } else if record.address.map({ Token.first(in: $0.path) != nil }) ?? false {
+                name = "a handoff URL of another session"
+            } else {
+                continue
+            }
+            if isProbe(record, name, session, &judgement) { continue }
+            judgement.looked(at: record.evidence("navigation"))
+            navigations += 1
+        }
+        judgement.passSentence =
+            "\(navigations) \(navigations == 1 ? "request" : "requests") for the \(session.urls.count) handoff and "
+            + "\(session.neutralURLs.count) neutral URLs, all navigations of the browser"
+        doubtUnread(session, &judgement)
+        if session.urls.isEmpty { session.doubtMissingAttempts(&judgement) }
+        session.doubtBypass(&judgement)
+        session.doubtCapture(&judgement)
+        session.doubtChiaHost(&judgement)
+    }
+
+    /// Reports a request that is no navigation; true when it was dealt with.
+    private static func isProbe(
+        _ record: RequestRecord, _ name: String, _ session: Session, _ judgement: inout Judgement
+    ) -> Bool {
+        func violation(_ kind: String, _ why: String) -> Bool {
+            judgement.violation(
+                kind, "\(record.method) of \(name): \(why)", place: [record.method, record.pathTemplate],
+                evidence: [record.evidence("probe")])
+            return true
+        }
+        func notTheApp(_ why: String) -> Bool {
+            judgement.information(
+                "not-the-app", "\(record.method) of \(name): \(why)", place: [record.method, record.pathTemplate],
+                evidence: [record.evidence("not the app's")])
+            return true
+        }
+        if let agent = record.previewAgent { return violation("preview", "by the link preview service \(agent)") }
+        switch record.actor.actor {
+        case .app: return violation(record.method == "HEAD" ? "head" : "fetch", "by the app (\(record.actor.reason))")
+        case .webview:
+            // Where the page is shown is another rule's matter; that a view of the app asks for it is one of this.
+            return violation("fetch", "by a view inside the app (\(record.actor.reason))")
+        case .os: return violation("preview", "by the system (\(record.actor.reason))")
+        case .browser, .unknown: break
+        }
+        if isOfChiaPage(record, session) { return notTheApp("a page of Chia in the browser asked for it") }
+        if let speculation = record.speculation {
+            let isTyped =
+                session.handoffURL(askedBy: record) == nil
+                && session.taps.contains { $0.isAction && $0.span.earliest <= record.started.time }
+            return isTyped
+                ? notTheApp("prefetched by the browser after the tap (\(speculation))")
+                : violation("prefetch", speculation)
+        }
+        if record.method != "GET" {
+            return violation(record.method == "HEAD" ? "head" : "method", "no navigation uses it")
+        }
+        if record.hasRange { return violation("range", "with a Range header") }
+        if record.actor.actor == .unknown {
+            judgement.doubt(
+                "actor-unknown", "\(record.method) of \(name): \(record.actor.reason)",
+                remedy: "capture with process names, or let the client send its own User-Agent")
+            return true
+        }
+        if let destination = record.fetchDestination, destination != "document" {
+            return violation("fetch", "Sec-Fetch-Dest: \(destination)")
+        }
+        if let mode = record.fetchMode, mode != "navigate" { return violation("fetch", "Sec-Fetch-Mode: \(mode)") }
+        return false
+    }
+
+    /// A request that a Chia document started: its Referer or Origin is Chia's, or it is same-origin.
+    private static func isOfChiaPage(_ record: RequestRecord, _ session: Session) -> Bool {
+        guard record.actor.actor == .browser else { return false }
+        if let host = record.originHost ?? record.refererHost { return session.roles.isChia(host) }
+        return record.fetchSite == "same-origin" || record.fetchSite == "same-site"
+    }
+
+    private static func doubtUnread(_ session: Session, _ judgement: inout Judgement) {
+        let unread = session.dark.filter { host, traffic in
+            traffic.lastData != nil
+                && (session.roles.isChia(host) || session.neutralURLs.contains { $0.address.host == host })
+                && !traffic.samples.allSatisfy { $0.actor.isDefinite && $0.actor.actor == .browser }
+        }
+        guard let host = unread.keys.min(by: { $0.text < $1.text }), let traffic = unread[host] else { return }
+        judgement.doubt(
+            traffic.reason.rawValue,
+            "\(traffic.connections) \(traffic.connections == 1 ? "connection" : "connections") to \(host) could not be read, and may hold a probe",
+            remedy: Session.remedy(traffic.reason))
+    }
+}

@@ -1,0 +1,186 @@
+internal import SessionTrace
+
+/// **HR-07 one-session-request-per-tap-burst.** However often the share action is tapped in a burst, one operation with
+/// one request comes of it.
+///
+/// The contract (CONTRACT.md, "The tap sequence" 3) disables both actions at once and lets further taps join the one
+/// operation. A burst is counted whatever was answered between its taps. Within it there is one key, and a further
+/// attempt only after the one before ended uncertain, with a status that allows both, or with an authentication
+/// challenge. What counts as one attempt is in RULES 0.4; each collapse is in the evidence. A new key after an uncertain
+/// end without a further tap is HR-14's matter, a second request after success without one HR-17's.
+///
+/// Inconclusive: no tap marks; a burst at the edge of the trace; unread traffic of the session's host; a share tap
+/// without any request that looks like an attempt; several devices.
+enum OneSessionRequestPerTapBurst: Rule {
+    static let description = RuleDescription(
+        id: "HR-07", name: "one-session-request-per-tap-burst", severity: .error,
+        sentence: "A burst of taps on the share action makes exactly one session request.",
+        heading: "The tap sequence", matrix: ["M-10"],
+        inconclusiveWhen:
+            "taps are not marked, the burst lies at the edge of the trace, or session traffic stayed unread")
+
+    static func judge(_ session: Session, _ judgement: inout Judgement) {
+        judgement.idleSentence = "no share tap and no session request"
+        if session.shareBursts.isEmpty {
+            judgeWithoutTaps(session, &judgement)
+        } else {
+            for burst in session.shareBursts { judge(burst, session, &judgement) }
+            let taps = session.shareBursts.reduce(0) { $0 + $1.taps.count }
+            let largest = session.shareBursts.max { $0.taps.count < $1.taps.count }
+            judgement.passSentence =
+                session.shareBursts.count == 1
+                ? "\(counted(session.attempts.count, "session request")) for \(session.shareBursts[0].words)"
+                : "\(counted(session.attempts.count, "session request")) for \(taps) taps in \(session.shareBursts.count) bursts, the largest of \(largest?.words ?? "1 tap")"
+        }
+        if session.attempts.isEmpty {
+            session.doubtMissingAttempts(&judgement)
+        } else {
+            session.doubtSessionTraffic(&judgement)
+        }
+        session.doubtPolicy(&judgement)
+        session.doubtMarks(&judgement)
+        session.doubtBypass(&judgement)
+        session.assumePartner(&judgement)
+    }
+
+    private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+    private static func judge(_ burst: Burst, _ session: Session, _ judgement: inout Judgement) {
+        for evidence in burst.evidence { judgement.looked(at: evidence) }
+        let attempts = session.attempts.filter { $0.started >= burst.reach && $0.started < burst.end }
+        for attempt in attempts { judgement.looked(at: attempt.evidence()) }
+        guard let first = attempts.first else { return judgeSilence(burst, session, &judgement) }
+        if let other = attempts.first(where: { $0.client != first.client && $0.client?.isIPv4 == first.client?.isIPv4 })
+        {
+            judgement.doubt(
+                "several-devices",
+                "attempts \(first.number) and \(other.number) came from two addresses, and the marks do not say which device was tapped",
+                remedy: "judge one device at a time (--filter 'host ADDRESS')")
+            return
+        }
+        for (previous, attempt) in zip(attempts, attempts.dropFirst()) {
+            judge(attempt, after: previous, in: burst, session, &judgement)
+        }
+    }
+
+    private static func judge(
+        _ attempt: Attempt, after previous: Attempt, in burst: Burst, _ session: Session, _ judgement: inout Judgement
+    ) {
+        let sameKey = attempt.key == previous.key
+        let isTappedBetween = burst.taps.contains {
+            $0.span.earliest > previous.started && $0.span.earliest <= attempt.started
+        }
+        let overlaps = attempt.started < previous.ended
+        let numbers =
+            "\(counted(burst.taps.count, "tap")) (\(burst.words)), but attempts \(previous.number) and \(attempt.number)"
+        func violation(_ kind: String, _ why: String) {
+            judgement.violation(
+                kind, "\(numbers) \(why)", place: [attempt.first.record.pathTemplate],
+                evidence: burst.evidence + [previous.evidence(), attempt.evidence("further session request")])
+        }
+        if overlaps, previous.outcome != .notSeen {
+            if FailoverOverlap.isFailover(previous, attempt) { return }
+            return violation(
+                sameKey ? "second-request" : "second-key",
+                "overlap: the second began \(Nanoseconds(previous.ended.nanoseconds(since: attempt.started))) before the first ended"
+            )
+        }
+        switch previous.outcome {
+        case .uncertain, .either, .authChallenge:
+            // The two taps of a double tap must join, whatever was answered between them.
+            if !sameKey, isTappedBetween {
+                violation("second-key", "have different keys, with a tap of the same burst between them")
+            }
+        case .notSeen:
+            judgement.doubt(
+                "outcome-not-seen",
+                "attempt \(attempt.number) follows attempt \(previous.number), whose end was not seen",
+                remedy: Session.remedy(.tcpHole))
+        case .success where previous.delivered == nil && sameKey && !isTappedBetween:
+            judgement.doubt(
+                "delivery-unknown",
+                "attempt \(attempt.number) repeats attempt \(previous.number), and it can't be told whether the device had received the answer",
+                remedy: "capture both directions near the device, so that its acknowledgements are seen")
+        case .success where !isTappedBetween && sameKey:
+            // Nobody tapped again: sending once more after success is HR-17's matter.
+            return
+        case .success, .definitive, .redirect, .unnamed:
+            if !attempt.isSameSelection(as: previous), !sameKey, burst.taps.count > 1, isTappedBetween, burst.isGeneric
+            {
+                return
+            }
+            violation(
+                sameKey ? "second-request" : "second-key",
+                "were both sent\(sameKey ? "" : ", with different keys"); the first ended as \(previous.outcome.word)")
+        }
+    }
+
+    /// A burst from which no request came.
+    private static func judgeSilence(_ burst: Burst, _ session: Session, _ judgement: inout Judgement) {
+        guard !session.attempts.isEmpty else { return }
+        // A tap may join an operation that is still running or waits to be sent again.
+        let joined = session.attempts.last { $0.started < burst.reach }
+        if let joined, joined.ended >= burst.reach { return }
+        let wait = session.policy.timing.tapToRequest
+        if session.span.latest.nanoseconds(since: burst.lastTap.span.latest) < wait.count {
+            judgement.doubt(
+                "trace-ended", "the trace ends less than \(wait) after \(burst.words), before any request",
+                remedy: "record until the flow is over")
+            return
+        }
+        let withdrew = session.projections.contains { projection in
+            projection.record.ended.time >= burst.started
+                && projection.record.ended.time.nanoseconds(since: burst.started) <= wait.count
+                && projection.isComplete && !projection.decisions.isEmpty
+                && projection.decisions.allSatisfy { $0.mode == "neutral_only" }
+        }
+        guard !withdrew else { return }
+        judgement.violation(
+            "lost-tap", severity: .warning, "\(burst.words) on share, but no session request within \(wait)",
+            place: [session.policy.requests.session.path.text], evidence: burst.evidence)
+    }
+
+    /// Order alone: two keys for one item that overlap, or start within the double-tap time, are two requests of one burst.
+    private static func judgeWithoutTaps(_ session: Session, _ judgement: inout Judgement) {
+        for attempt in session.attempts { judgement.looked(at: attempt.evidence()) }
+        let window = session.policy.timing.doubleTap
+        for (index, attempt) in session.attempts.enumerated() {
+            for previous in session.attempts[..<index]
+            where previous.key != attempt.key && previous.isSameSelection(as: attempt)
+                && previous.client == attempt.client
+            {
+                let overlaps = attempt.started < previous.ended && !FailoverOverlap.isFailover(previous, attempt)
+                let gap = Nanoseconds(attempt.started.nanoseconds(since: previous.started))
+                let isUncertain = previous.outcome == .uncertain && previous.ended <= attempt.started
+                guard overlaps || (gap <= window && !isUncertain) else { continue }
+                judgement.violation(
+                    "second-key",
+                    "attempts \(previous.number) and \(attempt.number) for one item have different keys and begin \(gap) apart",
+                    place: [attempt.first.record.pathTemplate],
+                    evidence: [previous.evidence(), attempt.evidence("further session request")])
+            }
+        }
+        guard !session.attempts.isEmpty else { return }
+        judgement.doubt(
+            "no-tap-mark",
+            "\(counted(session.attempts.count, "session request")), but no share tap is marked to count them against",
+            remedy: "mark each tap: {\"kind\":\"tap\",\"target\":\"share\"}")
+    }
+}
+
+/// The few milliseconds for which a client's second try overlaps a first one whose connection the peer had closed.
+enum FailoverOverlap {
+    /// How long after the second attempt's start the close may be seen.
+    static let window = Nanoseconds.seconds(1)
+
+    /// Whether the earlier attempt got no byte back, and its connection ended before, or within a second after, the
+    /// later one began.
+    static func isFailover(_ earlier: Attempt, _ later: Attempt) -> Bool {
+        guard !earlier.last.record.wasAnswered else { return false }
+        switch earlier.last.record.end {
+        case .closed(by: .server), .reset(by: .server, _), .unprocessed: break
+        default: return false
+        }
+        return earlier.ended.nanoseconds(since: later.started) <= window.count
+    }
+}

@@ -1,0 +1,222 @@
+internal import SessionTrace
+
+/// **HR-09 one-external-navigation-per-burst.** A burst leads to exactly one navigation of the browser: to the handoff
+/// URL that its operation brought, or, after the neutral action, to the neutral URL.
+///
+/// The contract (CONTRACT.md, "The tap sequence" 5) has the URL opened once. Navigations are the browser's document
+/// requests. Two of which the first got no byte back are one (the browser's own retry), as are redirects that Chia issued
+/// and what a Chia page starts itself; those after a `reload` mark are not counted. A share burst that brought no URL
+/// must lead to none.
+///
+/// Inconclusive: connections to Chia that could not be read; a trace that ends too soon, or around which traffic may have
+/// gone, when no navigation was seen.
+enum OneExternalNavigationPerBurst: Rule {
+    static let description = RuleDescription(
+        id: "HR-09", name: "one-external-navigation-per-burst", severity: .error,
+        sentence: "A burst of taps opens exactly one page in the browser: the URL that came back, or the neutral URL.",
+        heading: "The tap sequence", matrix: ["M-10"],
+        inconclusiveWhen: "connections to Chia could not be read, or the trace ends before a navigation can be missed")
+
+    /// A navigation that does not come within this time of its URL is missing.
+    static let patience = Nanoseconds.seconds(10)
+
+    static func judge(_ session: Session, _ judgement: inout Judgement) {
+        judgement.idleSentence = "no share or neutral tap, and no handoff URL"
+        var counts: [String] = []
+        for url in session.urls where session.attempts[url.attempt - 1].outcome == .success {
+            judge(url, session, &judgement, &counts)
+        }
+        for burst in session.shareBursts { judgeWithoutURL(burst, session, &judgement) }
+        for burst in session.neutralBursts { judge(neutral: burst, session, &judgement, &counts) }
+        judgement.passSentence = counts.isEmpty ? "no navigation, and none was due" : counts.joined(separator: "; ")
+        if session.urls.isEmpty { session.doubtMissingAttempts(&judgement) }
+        if session.taps.isEmpty, !session.urls.isEmpty {
+            judgement.assume("tap-assumed", "no tap is marked; each handoff URL is taken to belong to one burst")
+        }
+        if session.chiaRequests.contains(where: {
+            $0.isNavigation && $0.actor.actor == .browser && !$0.actor.isDefinite
+        }) {
+            judgement.assume(
+                "browser-by-headers",
+                "navigations are taken for the browser's by their headers, not by a recorded process")
+        }
+        session.doubtMarks(&judgement)
+        session.doubtBypass(&judgement)
+        session.doubtCapture(&judgement)
+        session.doubtChiaHost(&judgement)
+    }
+
+    // MARK: a share burst with its URL
+
+    private static func judge(
+        _ url: HandoffURL, _ session: Session, _ judgement: inout Judgement, _ counts: inout [String]
+    ) {
+        let attempt = session.attempts[url.attempt - 1]
+        let burst = session.burst(of: attempt)
+        judgement.looked(at: url.evidence)
+        for evidence in burst?.evidence ?? [] { judgement.looked(at: evidence) }
+        let opened = navigations(session, from: url.since) { session.handoffURL(askedBy: $0)?.url == url }
+        report(
+            opened, target: "the handoff URL \(url.label)", burst: burst, due: url.since, host: url.address?.host,
+            because: [url.evidence], session, &judgement, &counts)
+    }
+
+    private static func judge(
+        neutral burst: Burst, _ session: Session, _ judgement: inout Judgement, _ counts: inout [String]
+    ) {
+        for evidence in burst.evidence { judgement.looked(at: evidence) }
+        guard !session.neutralURLs.isEmpty else {
+            judgement.doubt(
+                "neutral-url-unknown",
+                "\(burst.words) on the neutral action, but no projection in the trace names the neutral URL",
+                remedy: "start the trace before the projection is fetched, and give the keys for it")
+            return
+        }
+        let limit = nextStart(after: burst, session)
+        let opened = navigations(session, from: burst.reach) { session.neutralURL(askedBy: $0) != nil }
+            .filter { $0[0].started.time < limit }
+        report(
+            opened, target: "the neutral URL", burst: burst, due: burst.lastTap.span.latest,
+            host: session.neutralURLs[0].address.host, because: [], session, &judgement, &counts)
+    }
+
+    /// When the next burst of either kind begins.
+    private static func nextStart(after burst: Burst, _ session: Session) -> Instant {
+        session.bursts.filter { $0.started > burst.lastTap.span.earliest }.map(\.reach).min() ?? .distantFuture
+    }
+
+    private static func report(
+        _ opened: [[RequestRecord]], target: String, burst: Burst?, due: Instant, host: HostName?, because: [Evidence],
+        _ session: Session, _ judgement: inout Judgement, _ counts: inout [String]
+    ) {
+        let taps = burst.map { "\($0.words): " } ?? ""
+        for group in opened { judgement.looked(at: evidence(of: group)) }
+        counts.append("\(taps)\(opened.count) \(opened.count == 1 ? "navigation" : "navigations") to \(target)")
+        if opened.count > 1 {
+            let gap = Nanoseconds(opened[1][0].started.time.nanoseconds(since: opened[0][0].started.time))
+            judgement.violation(
+                "second-navigation",
+                "\(taps)\(opened.count) navigations to \(target), the second \(gap) after the first",
+                place: [opened[0][0].pathTemplate],
+                evidence: (burst?.evidence ?? []) + because + opened.map(evidence(of:)))
+        } else if opened.isEmpty {
+            judgeMissing(target, taps, due: due, host: host, (burst?.evidence ?? []) + because, session, &judgement)
+        }
+        doubtUnknown(session, target, due, &judgement)
+    }
+
+    private static func judgeMissing(
+        _ target: String, _ taps: String, due: Instant, host: HostName?, _ evidence: [Evidence], _ session: Session,
+        _ judgement: inout Judgement
+    ) {
+        let unread = session.dark.filter { name, traffic in
+            traffic.lastData.map { $0 >= due } ?? false && (session.roles.isChia(name) || name == host)
+        }
+        if let name = unread.keys.min(by: { $0.text < $1.text }), let traffic = unread[name] {
+            judgement.doubt(
+                traffic.reason.rawValue,
+                "\(taps)\(traffic.connections) unread \(traffic.connections == 1 ? "connection" : "connections") to \(name) "
+                    + "may be the navigation to \(target) (navigation-candidate)",
+                remedy: Session.remedy(traffic.reason))
+        } else if !session.isWhole || session.span.latest.nanoseconds(since: due) < patience.count {
+            judgement.doubt(
+                "trace-ended",
+                "\(taps)no navigation to \(target) was seen, but the trace ends within \(patience) of it",
+                remedy: "record until the page has opened")
+        } else if !session.summary.watchedForBypass {
+            judgement.doubt(
+                "bypass-not-watched",
+                "\(taps)no navigation to \(target) was seen, and nobody watched whether the browser went around the proxy",
+                remedy: "let the browser use the proxy too, or record with --also-capture")
+        } else {
+            judgement.violation(
+                "no-navigation",
+                "\(taps)no navigation to \(target) within \(Nanoseconds(session.span.latest.nanoseconds(since: due)))",
+                evidence: evidence)
+        }
+    }
+
+    /// A request for the URL of which nothing tells the sender may be a navigation too.
+    private static func doubtUnknown(_ session: Session, _ target: String, _ due: Instant, _ judgement: inout Judgement)
+    {
+        let unknown = session.chiaRequests.first {
+            $0.method == "GET" && $0.actor.actor == .unknown && $0.started.time >= due
+                && (session.handoffURL(askedBy: $0) != nil || session.neutralURL(askedBy: $0) != nil)
+        }
+        guard let unknown else { return }
+        judgement.doubt(
+            "actor-unknown", "a request for \(target) may be a navigation: \(unknown.actor.reason)",
+            remedy: "capture with process names (PKTAP, PCAPdroid), or give the browser's keys")
+    }
+
+    // MARK: a share burst without a URL
+
+    private static func judgeWithoutURL(_ burst: Burst, _ session: Session, _ judgement: inout Judgement) {
+        let own = session.attempts.filter { $0.started >= burst.reach && $0.started < burst.end }
+        guard !own.contains(where: { $0.outcome == .success }) else { return }
+        for evidence in burst.evidence { judgement.looked(at: evidence) }
+        // What the next burst, of either kind, opens is its own; so is what an operation before brought late.
+        let end = nextStart(after: burst, session)
+        let late = session.urls.contains { $0.since >= burst.started && $0.since < end }
+        guard !late, !own.contains(where: { $0.outcome == .notSeen }) else { return }
+        let opened = navigations(session, from: burst.started) {
+            session.handoffURL(askedBy: $0) != nil || session.neutralURL(askedBy: $0) != nil
+        }.filter { $0[0].started.time < end }
+        guard let group = opened.first else { return }
+        let end0 = own.last.map { "whose request ended as \($0.outcome.word)" } ?? "which brought no URL"
+        judgement.violation(
+            "navigation-without-url", "\(burst.words) on share, \(end0), and yet the browser opened a page",
+            place: [group[0].pathTemplate], evidence: burst.evidence + own.map { $0.evidence() } + [evidence(of: group)]
+        )
+    }
+
+    // MARK: counting
+
+    /// The browser's navigations that satisfy `belongs`, each with the requests that count as one with it.
+    private static func navigations(
+        _ session: Session, from: Instant, where belongs: (RequestRecord) -> Bool
+    ) -> [[RequestRecord]] {
+        var groups: [[RequestRecord]] = []
+        for record in session.chiaRequests where record.actor.actor == .browser && record.isNavigation {
+            guard record.started.time >= from, belongs(record), !isOfPage(record, session), !isReload(record, session)
+            else {
+                continue
+            }
+            if let previous = groups.last?.last {
+                let isRetry =
+                    !previous.wasAnswered
+                    && previous.ended.time <= record.started.time.advanced(byNanoseconds: 1_000_000_000)
+                let isRedirect = previous.location.map { $0 == record.address } ?? false
+                if isRetry || isRedirect {
+                    groups[groups.count - 1].append(record)
+                    continue
+                }
+            }
+            groups.append([record])
+        }
+        return groups
+    }
+
+    /// A page of Chia navigates by itself: a link or a form.
+    private static func isOfPage(_ record: RequestRecord, _ session: Session) -> Bool {
+        if record.fetchSite == "same-origin" || record.fetchSite == "same-site" { return true }
+        return record.refererHost.map { session.roles.isChia($0) } ?? false
+    }
+
+    /// After a `reload` mark, until the next tap.
+    private static func isReload(_ record: RequestRecord, _ session: Session) -> Bool {
+        guard let reload = session.marks([.reload]).last(where: { $0.span.earliest <= record.started.time }) else {
+            return false
+        }
+        return !session.taps.contains {
+            $0.span.earliest > reload.span.earliest && $0.span.earliest <= record.started.time
+        }
+    }
+
+    private static func evidence(of group: [RequestRecord]) -> Evidence {
+        var evidence = group[0].evidence(
+            "navigation", place: group.count > 1 ? "\(group.count) requests count as one" : nil)
+        for record in group.dropFirst() { evidence.packets += record.evidence("").packets }
+        return evidence
+    }
+}

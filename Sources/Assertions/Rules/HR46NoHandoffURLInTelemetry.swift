@@ -1,0 +1,63 @@
+internal import SessionTrace
+
+/// **HR-46 no-handoff-url-in-telemetry.** Neither the handoff URL nor its token reaches a telemetry host.
+///
+/// The contract (CONTRACT.md, "Forbidden") keeps the URL out of analytics, attribution, crash reports and logs. Each
+/// message of the device is searched in every decoding; the shape of a token counts even when this trace holds no
+/// session response. What counts is what the app, or an unknown sender, sent: a Chia page's own analytics is Chia's.
+///
+/// A pass needs `observe-after` of trace after the URL was known, or a background and a relaunch; else it says how long
+/// it watched. Inconclusive: data to telemetry, partner or unknown hosts that stayed unread after that moment. Unread
+/// services of the system are an assumption.
+enum NoHandoffURLInTelemetry: Rule {
+    static let description = RuleDescription(
+        id: "HR-46", name: "no-handoff-url-in-telemetry", severity: .error,
+        sentence: "The handoff URL and its token never reach a telemetry host, in any encoding.",
+        heading: "Forbidden", matrix: ["M-06"],
+        inconclusiveWhen: "traffic to telemetry, partner or unknown hosts stayed unread after the handoff URL was known"
+    )
+
+    static func judge(_ session: Session, _ judgement: inout Judgement) {
+        judgement.idleSentence = "no handoff URL or token was seen"
+        var hosts: Set<HostName> = []
+        for leak in session.leaks where session.role(of: leak.host) == .telemetry {
+            for hit in leak.hits where hit.isHandoffToken {
+                if let host = leak.host { hosts.insert(host) }
+                report(leak, hit, session, &judgement)
+            }
+        }
+        guard let since = LeakRules.knownSince(session) else {
+            LeakRules.doubtUnknownURL(session, &judgement)
+            return
+        }
+        judgement.exercised()
+        for url in session.urls { judgement.looked(at: url.evidence) }
+        let telemetry = session.tallies.keys.filter { session.roles.role(of: $0) == .telemetry }.count
+        judgement.passSentence =
+            "not found in any of \(session.appRequests) requests; \(telemetry) telemetry \(telemetry == 1 ? "host" : "hosts") contacted"
+        LeakRules.doubtUnread(since: since, session, &judgement)
+        if session.urls.isEmpty { session.doubtMissingAttempts(&judgement) }
+    }
+
+    private static func report(_ leak: LeakRecord, _ hit: LeakHit, _ session: Session, _ judgement: inout Judgement) {
+        let sentence =
+            "\(LeakRules.name(hit, session)) was sent to \(LeakRules.receiver(leak, session)) in \(hit.place)"
+        let place = LeakRules.place(leak, hit, session)
+        switch LeakRules.blame(leak, session) {
+        case .app, .unknown:
+            judgement.violation(
+                "telemetry-leak",
+                "\(sentence), by \(leak.actor.actor == .unknown ? "an unknown sender" : "the app") (\(leak.actor.reason))",
+                place: place, evidence: [leak.evidence("leak", hit)])
+        case .system:
+            judgement.information(
+                "not-the-app", "\(sentence), by the system", place: place,
+                evidence: [leak.evidence("leak of the system", hit)])
+        case .notTheApp(let why):
+            judgement.information(
+                "not-the-app", "\(sentence): \(why)", place: place, evidence: [leak.evidence("not the app's", hit)])
+        case .intended:
+            return
+        }
+    }
+}

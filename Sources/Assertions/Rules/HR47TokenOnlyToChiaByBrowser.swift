@@ -1,0 +1,63 @@
+internal import SessionTrace
+
+/// **HR-47 token-only-to-chia-by-browser.** The handoff URL and its token leave the device in one way: the browser's
+/// request to Chia.
+///
+/// The contract (CONTRACT.md, "Forbidden" and "The tap sequence" 5) allows no other use. Any other message with the URL
+/// or token is a violation, whatever host gets it: the partner's own log endpoint, push registration, a preview service.
+/// What a Chia page in the browser starts, and what the browser does for itself, is not the app's.
+///
+/// The conditions of a pass are HR-46's.
+enum TokenOnlyToChiaByBrowser: Rule {
+    static let description = RuleDescription(
+        id: "HR-47", name: "token-only-to-chia-by-browser", severity: .error,
+        sentence: "The handoff URL and its token are sent nowhere but to Chia, and by the browser alone.",
+        heading: "Forbidden", matrix: ["M-06"],
+        inconclusiveWhen: "traffic to hosts other than the system's stayed unread after the handoff URL was known")
+
+    static func judge(_ session: Session, _ judgement: inout Judgement) {
+        judgement.idleSentence = "no handoff URL or token was seen"
+        for leak in session.leaks {
+            for hit in leak.hits where hit.isHandoffToken { report(leak, hit, session, &judgement) }
+        }
+        guard let since = LeakRules.knownSince(session) else {
+            LeakRules.doubtUnknownURL(session, &judgement)
+            return
+        }
+        judgement.exercised()
+        for url in session.urls { judgement.looked(at: url.evidence) }
+        let opened = session.chiaRequests.filter {
+            $0.actor.actor == .browser && session.handoffURL(askedBy: $0) != nil
+        }
+        for record in opened.prefix(20) { judgement.looked(at: record.evidence("navigation")) }
+        judgement.passSentence =
+            "seen in \(opened.count) \(opened.count == 1 ? "request" : "requests") of the browser to Chia, and in none of \(session.appRequests) others"
+        LeakRules.doubtUnread(since: since, session, &judgement)
+        if session.urls.isEmpty { session.doubtMissingAttempts(&judgement) }
+        session.doubtChiaHost(&judgement)
+    }
+
+    private static func report(_ leak: LeakRecord, _ hit: LeakHit, _ session: Session, _ judgement: inout Judgement) {
+        let sentence =
+            "\(LeakRules.name(hit, session)) was sent to \(LeakRules.receiver(leak, session)) in \(hit.place)"
+        let place = LeakRules.place(leak, hit, session)
+        func violation(_ by: String) {
+            judgement.violation(
+                "token-sent", "\(sentence), by \(by) (\(leak.actor.reason))", place: place,
+                evidence: [leak.evidence("leak", hit)])
+        }
+        switch LeakRules.blame(leak, session) {
+        case .app: violation(leak.actor.actor == .browser ? "the browser, on no page of Chia" : "the app")
+        case .system: violation("the system")
+        case .unknown where session.role(of: leak.host).isChia:
+            judgement.doubt(
+                "actor-unknown", "\(sentence), and nothing tells who sent it: \(leak.actor.reason)",
+                remedy: "capture with process names (PKTAP, PCAPdroid), or let the client send its own User-Agent")
+        case .unknown: violation("an unknown sender")
+        case .notTheApp(let why):
+            judgement.information(
+                "not-the-app", "\(sentence): \(why)", place: place, evidence: [leak.evidence("not the app's", hit)])
+        case .intended: return
+        }
+    }
+}

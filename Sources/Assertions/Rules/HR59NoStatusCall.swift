@@ -1,0 +1,125 @@
+internal import SessionTrace
+
+/// **HR-59 no-status-call.** The app asks nobody what became of a handoff.
+///
+/// The contract (CONTRACT.md, "Who talks to whom" and "Forbidden") gives the device no status, lifecycle or order call.
+/// Any request of the app to Chia is one. So is a request to the partner, other than a session attempt, that carries the
+/// token, the key, or another opaque string of the session response whose field name ends in `id`; and any that a
+/// template under `requests: status` matches. A bare `/status` or `/orders` is only mentioned: shops have order pages of
+/// their own, which `requests: allow` names.
+///
+/// Inconclusive: nothing tells who sent a request to Chia; traffic of the partner's host stayed unread after the session.
+enum NoStatusCall: Rule {
+    static let description = RuleDescription(
+        id: "HR-59", name: "no-status-call", severity: .error,
+        sentence: "The app makes no status or lifecycle call, to Chia or with what the session response gave it.",
+        heading: "Forbidden", matrix: ["M-13"],
+        inconclusiveWhen: "the sender of a request to Chia is unknown, or the partner's traffic stayed unread")
+
+    static func judge(_ session: Session, _ judgement: inout Judgement) {
+        judgement.idleSentence = "no traffic of an app was seen"
+        if session.appRequests > 0 || !session.taps.isEmpty || !session.attempts.isEmpty { judgement.exercised() }
+        for contact in session.contacts where !contact.isAssociation { judge(contact, &judgement) }
+        for leak in session.leaks { judge(leak, session, &judgement) }
+        for record in session.statusLike { judge(record, session, &judgement) }
+        for url in session.urls { judgement.looked(at: url.evidence) }
+        judgement.passSentence =
+            "none of \(session.appRequests) requests of the app goes to Chia or carries what the session response gave"
+        doubtPartner(session, &judgement)
+        session.doubtBypass(&judgement)
+        session.doubtCapture(&judgement)
+        session.doubtChiaHost(&judgement)
+        session.assumePartner(&judgement)
+    }
+
+    private static func judge(_ contact: Contact, _ judgement: inout Judgement) {
+        guard let record = contact.request, record.method != "CONNECT" else { return }
+        switch contact.actor.actor {
+        case .app, .webview:
+            judgement.violation(
+                "chia-request", "\(record.subject) by the app (\(contact.actor.reason))",
+                place: [contact.role.rawValue, record.method, record.pathTemplate], evidence: [contact.evidence])
+        case .unknown:
+            judgement.doubt(
+                "actor-unknown", "\(record.subject): \(contact.actor.reason)",
+                remedy: "capture with process names (PKTAP, PCAPdroid), or let the client send its own User-Agent")
+        case .browser, .os: return
+        }
+    }
+
+    /// A request to the partner that carries something of the session.
+    private static func judge(_ leak: LeakRecord, _ session: Session, _ judgement: inout Judgement) {
+        guard session.role(of: leak.host) == .partner || session.role(of: leak.host) == .partnerAssets else { return }
+        guard leak.actor.actor != .browser, leak.actor.actor != .os else { return }
+        if let record = leak.request {
+            if session.attempts.contains(where: { $0.messages.contains { $0.record.id == record.id } }) { return }
+            if isAllowed(record, session) { return }
+        }
+        for hit in leak.hits {
+            let what: String
+            switch hit.needle?.kind {
+            case .idempotencyKey: what = "the idempotency key"
+            case .sessionIdentifier: what = "an id of the session response"
+            case .handoffURL, .token: what = "the handoff token"
+            case nil where hit.isHandoffToken: what = "the handoff token"
+            default: continue
+            }
+            if let value = hit.needle?.value, isItem(value, session) { continue }
+            judgement.violation(
+                "session-lookup", "\(leak.evidence("", hit).subject) carries \(what) in \(hit.place)",
+                place: [
+                    session.role(of: leak.host).rawValue, leak.request?.method ?? "message",
+                    leak.request?.pathTemplate ?? "", hit.fieldTemplate, hit.kindName,
+                ],
+                evidence: [leak.evidence("status call", hit)])
+        }
+    }
+
+    /// A catalog id is the app's own, though the session response may repeat it.
+    private static func isItem(_ value: Secret, _ session: Session) -> Bool {
+        session.projections.contains { projection in
+            projection.item.map { Secret($0) == value } ?? false
+                || projection.decisions.contains { decision in
+                    [decision.item, decision.disclosureVersion].contains { $0.map { Secret($0) == value } ?? false }
+                }
+        }
+    }
+
+    private static func isAllowed(_ record: RequestRecord, _ session: Session) -> Bool {
+        let path = record.address?.path ?? ""
+        return session.policy.requests.allow.contains { $0.matches(method: record.method, path: path) }
+    }
+
+    private static func judge(_ record: RequestRecord, _ session: Session, _ judgement: inout Judgement) {
+        guard !isAllowed(record, session), !session.role(of: record.host).isChia else { return }
+        let path = record.address?.path ?? ""
+        if let template = session.policy.requests.status.first(where: { $0.matches(method: record.method, path: path) })
+        {
+            judgement.violation(
+                "status-template", "\(record.subject) is a status call: the policy names \(template)",
+                place: [record.method, template.path.text], evidence: [record.evidence("status call")])
+        } else if session.role(of: record.host) == .partner {
+            judgement.information(
+                "maybe-status",
+                "\(record.subject) may be a status call; name it under requests: status or requests: allow in \(session.policyLine)",
+                place: [record.method, record.pathTemplate], evidence: [record.evidence("perhaps a status call")])
+        }
+    }
+
+    /// Polling may hide in what was not read of the partner's host after the session.
+    private static func doubtPartner(_ session: Session, _ judgement: inout Judgement) {
+        guard let since = LeakRules.knownSince(session) else {
+            LeakRules.doubtUnknownURL(session, &judgement)
+            return
+        }
+        let host = session.dark.keys.sorted { $0.text < $1.text }.first { host in
+            session.mayServeSessions(host) && (session.dark[host]?.lastData ?? .distantPast) >= since
+        }
+        if let host, let traffic = session.dark[host] {
+            judgement.doubt(
+                traffic.reason.rawValue,
+                "\(traffic.connections) unread \(traffic.connections == 1 ? "connection" : "connections") to \(host) may hold a status call",
+                remedy: Session.remedy(traffic.reason))
+        }
+    }
+}

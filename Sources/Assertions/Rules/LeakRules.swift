@@ -1,0 +1,188 @@
+internal import SessionTrace
+
+/// What the two headline rules about leaks share: whose act a leak was, and what could hide one.
+enum LeakRules {
+    /// Whose act it was that a handoff URL or token was sent.
+    enum Blame: Hashable {
+        /// The app, a view in it, or something of the system that acted for it.
+        case app
+        case unknown
+        case system
+        /// A Chia page in the browser, or the browser for itself.
+        case notTheApp(String)
+        /// The browser's request to Chia: what the URL is for.
+        case intended
+    }
+
+    static func blame(_ leak: LeakRecord, _ session: Session) -> Blame {
+        let toChia = session.role(of: leak.host).isChia
+        switch leak.actor.actor {
+        case .app, .webview: return .app
+        case .os: return .system
+        case .browser:
+            if toChia { return .intended }
+            return leak.request.map { browserBlame($0, leak, session) } ?? .notTheApp("the browser's own message")
+        case .unknown:
+            if case .lookup = leak.carrier, toChia { return .intended }
+            if case .serverName = leak.carrier, toChia { return .intended }
+            // A browser's User-Agent without fetch metadata, sent with a Chia page as its origin.
+            if let request = leak.request, request.actor.reason.hasPrefix("a browser's"), isOfChia(request, session) {
+                return .notTheApp("a page of Chia asked for it (its Referer or Origin is Chia's)")
+            }
+            return .unknown
+        }
+    }
+
+    private static func browserBlame(_ request: RequestRecord, _ leak: LeakRecord, _ session: Session) -> Blame {
+        if isOfChia(request, session) { return .notTheApp("a page of Chia in the browser asked for it") }
+        if isRedirectedByChia(request, session) { return .notTheApp("Chia redirected the browser to it") }
+        if session.role(of: leak.host) == .osNoise { return .notTheApp("a service of the browser itself") }
+        let visited = session.chiaRequests.contains {
+            $0.actor.actor == .browser && $0.isNavigation && $0.started.time <= request.started.time
+        }
+        if visited, !request.isNavigation || request.fetchDestination.map({ $0 != "document" }) ?? false {
+            return .notTheApp("a page in the browser asked for it, and Chia's was open")
+        }
+        return .app
+    }
+
+    private static func isOfChia(_ request: RequestRecord, _ session: Session) -> Bool {
+        [request.originHost, request.refererHost].compactMap(\.self).contains { session.roles.isChia($0) }
+    }
+
+    private static func isRedirectedByChia(_ request: RequestRecord, _ session: Session) -> Bool {
+        var address = request.address
+        for _ in 0..<8 {
+            guard let target = address, let hop = session.redirects[target] else { return false }
+            if session.role(of: hop.host).isChia || isOfChia(hop, session) { return true }
+            address = hop.address
+        }
+        return false
+    }
+
+    /// Since when a handoff URL or token was on the device; nil when none was seen.
+    static func knownSince(_ session: Session) -> Instant? {
+        let opened = session.chiaRequests.first { $0.address.map { Token.first(in: $0.path) != nil } ?? false }
+        return (session.urls.map(\.since) + [opened?.started.time].compactMap(\.self)).min()
+    }
+
+    /// `U#1`, or `a token of another session`.
+    static func name(_ hit: LeakHit, _ session: Session) -> String {
+        guard let needle = hit.needle else { return "something of the shape of a handoff token" }
+        if needle.kind == .handoffURL { return "the handoff URL \(needle.label)" }
+        return "the handoff token \(needle.label)"
+    }
+
+    /// `Sentry, crash` for a telemetry host, the role for others.
+    static func receiver(_ leak: LeakRecord, _ session: Session) -> String {
+        guard let host = leak.host else { return "an unnamed host" }
+        let shown = session.redactor.host(host.text)
+        if let vendor = session.roles.vendor(of: host) { return "\(shown) (\(vendor))" }
+        return "\(shown) (\(session.role(of: host).rawValue))"
+    }
+
+    /// The place for a fingerprint: role, path template, field, needle kind.
+    static func place(_ leak: LeakRecord, _ hit: LeakHit, _ session: Session) -> [String] {
+        [session.role(of: leak.host).rawValue, leak.request?.pathTemplate ?? "", hit.fieldTemplate, hit.kindName]
+    }
+
+    // MARK: what could hide a leak
+
+    /// Writes down what may have carried a leak unread since a URL was known, and how long the trace watched.
+    static func doubtUnread(since: Instant, _ session: Session, _ judgement: inout Judgement) {
+        var systemHosts: [HostName] = []
+        for host in session.dark.keys.sorted(by: { $0.text < $1.text }) {
+            guard let traffic = session.dark[host], let last = traffic.lastData, last >= since else { continue }
+            let role = session.roles.role(of: host)
+            if role.isChia || traffic.samples.allSatisfy({ $0.actor.isDefinite && $0.actor.actor == .browser }) {
+                continue
+            }
+            if role == .osNoise || traffic.samples.allSatisfy({ $0.actor.isDefinite && $0.actor.actor == .os }) {
+                systemHosts.append(host)
+                continue
+            }
+            if let allowance = session.policy.hosts.opaqueOK.first(where: { $0.host.covers(host) }),
+                !(allowance.expires?.isOver(at: session.span.latest) ?? false)
+            {
+                judgement.assume("opaque-ok", "\(host) was not inspected, as the policy allows (\(allowance.reason))")
+                continue
+            }
+            let vendor = session.roles.vendor(of: host).map { " (\($0))" } ?? ""
+            judgement.doubt(
+                role == .telemetry ? "opaque-telemetry" : traffic.reason.rawValue,
+                "\(traffic.connections) unread \(traffic.connections == 1 ? "connection" : "connections") to \(host)\(vendor) sent data after the handoff URL was known (\(traffic.reason.rawValue))",
+                remedy: Session.remedy(traffic.reason))
+        }
+        let nameless = session.nameless.filter { ($0.lastDarkData ?? .distantPast) >= since && $0.darkness != nil }
+        let ofSystem = nameless.filter {
+            OSNoiseHosts.service(ofPort: $0.server.port) != nil || ($0.actor.isDefinite && $0.actor.actor == .os)
+        }
+        let count = systemHosts.count + Set(ofSystem.map(\.server.address)).count
+        if count > 0 {
+            judgement.assume("os-services", "OS services not inspected: \(count) \(count == 1 ? "host" : "hosts")")
+        }
+        if let flow = nameless.first(where: { !ofSystem.contains($0) }), let reason = flow.darkness {
+            judgement.doubt(
+                reason.rawValue,
+                "an unread connection to \(flow.server) without a name sent data after the handoff URL was known",
+                remedy: Session.remedy(reason))
+        }
+        doubtHoles(since: since, session, &judgement)
+        let observed = Nanoseconds(session.span.latest.nanoseconds(since: since))
+        if observed < session.policy.timing.observeAfter, !hasRelaunch(since: since, session) {
+            judgement.assume(
+                "observed-only",
+                "observed only \(observed) after the handoff URL was known, not \(session.policy.timing.observeAfter)")
+        }
+        session.doubtBypass(&judgement)
+        session.doubtCapture(&judgement)
+    }
+
+    private static func doubtHoles(since: Instant, _ session: Session, _ judgement: inout Judgement) {
+        let reasons = Session.hidesRequests.union([.bodyOverLimit, .undecodableContent, .decodeBudget]).subtracting([
+            .withheld
+        ])
+        let hole = session.blindSpots.first { record in
+            record.spot.connection != nil && record.spot.from != .server && reasons.contains(record.spot.reason)
+                && record.spot.span.latest >= since
+                && !record.names.contains { session.roles.isChia($0) || session.dark[$0] != nil }
+                && !(record.names.isEmpty
+                    && record.server.map { OSNoiseHosts.service(ofPort: $0.port) != nil } ?? false)
+                && !record.names.contains { session.roles.role(of: $0) == .osNoise }
+                && !(record.names.isEmpty && session.nameless.contains { $0.id == record.spot.connection })
+        }
+        if let hole {
+            judgement.doubt(
+                hole.spot.reason.rawValue,
+                "bytes of the device to \(hole.names.first?.text ?? hole.server?.description ?? "some host") could not be read (packet \(hole.spot.noticed.number))",
+                remedy: Session.remedy(hole.spot.reason))
+        }
+        if let gap = session.scanGaps.first(where: { $0.actor.actor != .browser && $0.started >= since }) {
+            let reason: BlindSpot.Reason =
+                if case .budget = gap.gap.reason { .decodeBudget } else { .undecodableContent }
+            judgement.doubt(
+                reason.rawValue, "\(gap.evidence.subject) could not be searched in full at \(gap.gap.place)",
+                remedy: Session.remedy(reason))
+        }
+    }
+
+    /// A background and a relaunch after it flush what SDKs had queued.
+    private static func hasRelaunch(since: Instant, _ session: Session) -> Bool {
+        guard let background = session.marks([.background]).first(where: { $0.span.earliest >= since }) else {
+            return false
+        }
+        return session.marks([.launch]).contains { $0.span.earliest > background.span.earliest }
+    }
+
+    /// No URL is known: because none came back, or because it could not be read?
+    static func doubtUnknownURL(_ session: Session, _ judgement: inout Judgement) {
+        session.doubtMissingAttempts(&judgement)
+        if session.attempts.isEmpty { session.doubtSessionTraffic(&judgement) }
+        if let attempt = session.attempts.first(where: { $0.outcome == .notSeen }) {
+            judgement.doubt(
+                "outcome-not-seen",
+                "the answer to attempt \(attempt.number) was not seen, so that the handoff URL is not known",
+                remedy: Session.remedy(.tcpHole))
+        }
+    }
+}
