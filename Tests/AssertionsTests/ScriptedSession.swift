@@ -37,7 +37,8 @@ struct ScriptedSession {
     static let neutral = "https://chia.health/start"
     static let key1 = "7b0f6f0e-4c1d-4f5a-9d55-0a2f8f1f3c11"
     static let key2 = "c2a9e5d4-1b3c-4d7e-8f90-a1b2c3d4e5f6"
-    static let body = #"{"catalogId":"item-4711-abcdef","disclosureVersion":"2026-03","affirmed":true,"affirmedAt":"2026-11-29T12:00:03Z"}"#
+    static let body =
+        #"{"catalogId":"item-4711-abcdef","disclosureVersion":"2026-03","affirmed":true,"affirmedAt":"2026-11-29T12:00:03Z"}"#
 
     var policyText = "hosts:\n  partner: [api.partner.example]\n"
     var options = JudgeOptions()
@@ -99,7 +100,9 @@ struct ScriptedSession {
 
     /// Opens a connection of its own and returns its id.
     @discardableResult
-    mutating func connect(_ who: Who, _ host: String, at time: Double, hello: Bool = true, fresh: Bool = true) -> ConnectionID {
+    mutating func connect(_ who: Who, _ host: String, at time: Double, hello: Bool = true, fresh: Bool = true)
+        -> ConnectionID
+    {
         let name = "\(who) \(host) \(clientAddress)"
         if !fresh, let known = pool[name] { return known }
         let id = ConnectionID(connections.count)
@@ -130,7 +133,8 @@ struct ScriptedSession {
 
     /// A connection whose content stays unread, with data of the device at some moments.
     mutating func dark(
-        _ who: Who, _ host: String, at time: Double, lastData: Double, hello: Bool = true, reason: BlindSpot.Reason = .noKeys
+        _ who: Who, _ host: String, at time: Double, lastData: Double, hello: Bool = true,
+        reason: BlindSpot.Reason = .noKeys
     ) {
         let id = connect(who, host, at: time, hello: hello)
         connections[id.number].isDark = true
@@ -147,7 +151,8 @@ struct ScriptedSession {
     }
 
     mutating func blindSpot(
-        _ reason: BlindSpot.Reason, from side: Side?, at time: Double, until: Double, on id: ConnectionID?, bytes: Int? = 100
+        _ reason: BlindSpot.Reason, from side: Side?, at time: Double, until: Double, on id: ConnectionID?,
+        bytes: Int? = 100
     ) {
         let noticed = reference(until)
         add(
@@ -189,7 +194,8 @@ struct ScriptedSession {
 
     private static func headers(_ who: Who, _ extra: [(String, String)], isNavigation: Bool) -> [(String, String)] {
         var fields: [(String, String)] = []
-        let chrome = "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
+        let chrome =
+            "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
         switch who {
         case .app: fields.append(("user-agent", "okhttp/4.12.0"))
         case .browser:
@@ -216,8 +222,10 @@ struct ScriptedSession {
     @discardableResult
     mutating func exchange(
         _ who: Who, _ method: String, _ address: String, at time: Double, took: Double = 0.1, status: Int = 200,
-        headers: [(String, String)] = [], body: String = "", response: String = "", responseHeaders: [(String, String)] = [],
-        fate: Fate = .answered, isNavigation: Bool = false, on connection: ConnectionID? = nil, bodyIsComplete: Bool = true
+        headers: [(String, String)] = [], body: String = "", response: String = "",
+        responseHeaders: [(String, String)] = [],
+        fate: Fate = .answered, isNavigation: Bool = false, on connection: ConnectionID? = nil,
+        bodyIsComplete: Bool = true
     ) -> ExchangeID {
         let rest = address.dropFirst("https://".count)
         let host = String(rest.prefix { $0 != "/" && $0 != "?" })
@@ -232,11 +240,14 @@ struct ScriptedSession {
         let started = reference(time)
         let sent = reference(time + 0.001)
         let request = Request(
-            method: method, target: target.isEmpty ? "/" : String(target), scheme: "https", authority: host, fields: fields,
-            body: Body(bytes: bytes, length: bytes.count, missing: 0, isComplete: bodyIsComplete, isCut: false), started: started, ended: sent)
+            method: method, target: target.isEmpty ? "/" : String(target), scheme: "https", authority: host,
+            fields: fields,
+            body: Body(bytes: bytes, length: bytes.count, missing: 0, isComplete: bodyIsComplete, isCut: false),
+            started: started, ended: sent)
         let ended = reference(time + took)
         var exchange = Exchange(
-            id: ExchangeID(connection: id, index: index), version: .http2, request: request, end: .complete, ended: ended)
+            id: ExchangeID(connection: id, index: index), version: .http2, request: request, end: .complete,
+            ended: ended)
         switch fate {
         case .answered, .lost, .deliveryUnknown:
             exchange.response = Self.response(status, response, responseHeaders, ended)
@@ -274,20 +285,25 @@ struct ScriptedSession {
     @discardableResult
     mutating func share(
         at time: Double, key: String? = key1, body: String = body, status: Int = 201, took: Double = 0.1,
-        url: String = url, fate: Fate = .answered, path: String = "/handoff-session", host: String = "api.partner.example",
+        url: String = url, fate: Fate = .answered, path: String = "/handoff-session",
+        host: String = "api.partner.example",
         headers: [(String, String)] = [], responseHeaders: [(String, String)] = [], on connection: ConnectionID? = nil,
         bodyIsComplete: Bool = true
     ) -> ExchangeID {
-        let answer = (200..<300).contains(status) ? #"{"url":"\#(url)","sessionId":"hs-91c2d0aa7766","catalogId":"item-4711-abcdef"}"# : ""
+        let answer =
+            (200..<300).contains(status)
+            ? #"{"url":"\#(url)","sessionId":"hs-91c2d0aa7766","catalogId":"item-4711-abcdef"}"# : ""
         return exchange(
             .app, "POST", "https://\(host)\(path)", at: time, took: took, status: status,
             headers: (key.map { [("idempotency-key", $0)] } ?? []) + [("content-type", "application/json")] + headers,
-            body: body, response: answer, responseHeaders: responseHeaders, fate: fate, on: connection, bodyIsComplete: bodyIsComplete)
+            body: body, response: answer, responseHeaders: responseHeaders, fate: fate, on: connection,
+            bodyIsComplete: bodyIsComplete)
     }
 
     /// The app's projection request.
     mutating func projection(at time: Double, mode: String = "share_or_neutral", item: String = "item-4711-abcdef") {
-        let decision = mode == "share_or_neutral"
+        let decision =
+            mode == "share_or_neutral"
             ? #"{"mode":"share_or_neutral","policyUrls":{"privacy":"https://chia.health/privacy"},"primary":{"disclosureVersion":"2026-03"},"secondary":{"url":"\#(Self.neutral)"}}"#
             : #"{"mode":"neutral_only","url":"\#(Self.neutral)"}"#
         exchange(
@@ -321,9 +337,11 @@ struct ScriptedSession {
         session.mark(.opened, at: 4.3)
         session.lookup("chia.health", at: 4.4)
         session.browse(url, at: 4.5)
-        session.exchange(.browser, "GET", "https://chia.health/app.js", at: 4.8, headers: [
-            ("sec-fetch-site", "same-origin"), ("sec-fetch-dest", "script"), ("referer", url),
-        ])
+        session.exchange(
+            .browser, "GET", "https://chia.health/app.js", at: 4.8,
+            headers: [
+                ("sec-fetch-site", "same-origin"), ("sec-fetch-dest", "script"), ("referer", url),
+            ])
         session.mark(.background, at: 4.9)
         session.mark(.foreground, at: 50)
         session.projection(at: 50.2)
@@ -348,14 +366,16 @@ struct ScriptedSession {
         var all = timeline
         let end = endTime + 0.5
         for connection in connections {
-            let last = PacketReference(number: packet + 1 + connection.id.number, time: Self.instant(connection.isDark ? endTime : end))
+            let last = PacketReference(
+                number: packet + 1 + connection.id.number, time: Self.instant(connection.isDark ? endTime : end))
             if !connection.isDark {
                 all.append(
                     (
                         end, all.count,
                         .secureSession(
                             SecureSession(
-                                connection: connection.id, version: 0x0304, cipherSuite: 0x1301, applicationProtocol: "h2",
+                                connection: connection.id, version: 0x0304, cipherSuite: 0x1301,
+                                applicationProtocol: "h2",
                                 readability: .decrypted, clientApplicationBytes: 10, serverApplicationBytes: 10,
                                 firstClientData: last, lastClientData: last))
                     ))
@@ -364,7 +384,8 @@ struct ScriptedSession {
                 (
                     end, all.count,
                     .connectionClosed(
-                        ConnectionEnd(id: connection.id, cause: .finished, last: last, clientBytes: 100, serverBytes: 100))
+                        ConnectionEnd(
+                            id: connection.id, cause: .finished, last: last, clientBytes: 100, serverBytes: 100))
                 ))
         }
         all.sort { ($0.time, $0.order) < ($1.time, $1.order) }

@@ -180,7 +180,8 @@ extension Session {
             "capture again, nearer to the device and with a larger buffer, so that no packet is missing"
         case .truncatedPacket: "capture with the full snapshot length (tcpdump -s 0)"
         case .headerTableUnknown: "start the capture before the connection, so that its header table is known"
-        case .conflictingBytes: "capture on one interface only; bytes sent twice with other content were read as first seen"
+        case .conflictingBytes:
+            "capture on one interface only; bytes sent twice with other content were read as first seen"
         case .unknownProtocol, .unreadableMessage: "say which protocol the host speaks, or leave it out with --filter"
         case .bodyOverLimit: "use smaller bodies in the test, or raise the body limit"
         case .undecodableContent: "switch the content coding off in the test build"
