@@ -145,7 +145,7 @@ public struct TraceWriter: Sendable {
         flow[side].isFinished = true
         if side == .client { flow.server.acknowledgesFinish = true }
         flows[id] = flow
-        if side == .client, !flow.server.isFinished { acknowledgement(id, from: .server, at: time, comments: []) }
+        if side == .client { acknowledgement(id, from: .server, at: time, comments: []) }
     }
 
     /// A side broke the connection off: RST. Nothing more is written of it.
