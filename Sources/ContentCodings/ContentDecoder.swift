@@ -65,7 +65,9 @@ public struct ContentDecoder: ~Copyable {
         public static let message = ExpansionLimit(ratio: 1_100, floor: 1 << 20)
     }
 
-    private enum Backend: ~Copyable {
+    /// Not private: an optimised build of another module that holds a decoder names this type's metadata when it destroys
+    /// one, and Swift 6.3 does not export it for a private type (undefined reference at link time).
+    enum Backend: ~Copyable {
         case inflate(InflateStream)
         case brotli(BrotliStream)
         case zstd(ZstdStream)

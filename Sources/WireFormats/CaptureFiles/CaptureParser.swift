@@ -64,7 +64,10 @@ public struct CaptureParser {
             state = .blocks
             return blocks.step(window, isFinal: isFinal, progress: &progress)
         }
-        guard classic.recognise(magic: magic) else { throw CaptureFormatError(firstBytes: Array(window.prefix(8))) }
+        guard classic.recognise(magic: magic) else {
+            if window.count < 8, !isFinal { return .needsMore(atLeast: 8) }  // for the message alone
+            throw CaptureFormatError(firstBytes: Array(window.prefix(8)))
+        }
         state = .classic
         return classic.step(window, isFinal: isFinal, progress: &progress)
     }
