@@ -70,7 +70,8 @@ public struct ConversationObserver {
     public var counts: ConversationCounts {
         ConversationCounts(
             http1Requests: http1?.requestCount ?? 0, http1Responses: http1?.responseCount ?? 0,
-            webSocketFrames: webSocket?.frameCount ?? 0)
+            http2Requests: http2?.requestCount ?? 0, http2Responses: http2?.responseCount ?? 0,
+            webSocketFrames: (webSocket?.frameCount ?? 0) + (http2?.webSocketFrameCount ?? 0))
     }
 
     /// Takes bytes that `side` sent.

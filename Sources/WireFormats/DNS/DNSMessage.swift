@@ -6,6 +6,11 @@ public import SessionTrace
 /// body of a DNS-over-HTTPS exchange. Leaves: questions and answers. A bad label, a compression loop or a cut message ends
 /// the reading there; everything before it is given, and `isWhole` is false.
 ///
+/// Counting as tshark's `dns.*` fields do: every message counts as a query or a response by `isResponse`, port 5353
+/// included (and once more as a packet of multicast DNS), and so do bodies of DNS over HTTPS; names are the distinct
+/// `rawName`s of all questions, the root included. DNS over TLS is never readable without keys, and then it is not DNS but
+/// a TLS connection like others.
+///
 /// LLMNR (port 5355) has the same form but asks the local link only; it is not to be given here.
 public struct DNSMessage: Hashable, Sendable {
     /// Questions read of one message.

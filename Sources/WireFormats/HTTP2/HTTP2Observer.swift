@@ -159,10 +159,11 @@ public struct HTTP2Observer {
         case .starved: break
         case .headers(let block): receive(block, from: side, at: packet, into: &output)
         case .data(let streamID, let bytes):
+            if streams.receive(streamID, bytes, from: side, at: packet) { return }
             if streams.isWebSocket(streamID) {
                 streams.receiveWebSocket(streamID, bytes, from: side, at: packet, into: &output)
             } else if openContent(streamID, from: side, at: packet, into: &output) {
-                streams[streamID]?.receive(bytes, from: side, limits: limits, at: packet)
+                _ = streams.receive(streamID, bytes, from: side, at: packet)
             }
         case .dataLost(let streamID, let count):
             if streams.isWebSocket(streamID) {

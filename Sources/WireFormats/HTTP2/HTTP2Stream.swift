@@ -85,22 +85,21 @@ struct HTTP2Stream {
 
     // MARK: DATA
 
-    /// Keeps content octets up to the limit, and counts all.
+    /// Keeps content octets up to the limit, and counts all. False when the side's message has not begun, or is over.
     mutating func receive(
         _ bytes: UnsafeRawBufferPointer, from side: Side, limits: ConversationLimits, at packet: PacketReference
-    ) {
+    ) -> Bool {
         if case .tunnel(let count) = content {
             content = .tunnel(bytes: count &+ bytes.count)
-            return
+            return true
         }
         switch side {
         case .client:
-            request?.body.keep(bytes, limit: limits.body)
-            request?.ended = packet
+            guard cancelled == nil, request?.receive(bytes, limit: limits.body, at: packet) != nil else { return false }
         case .server:
-            response?.body.keep(bytes, limit: limits.responseBody)
-            response?.ended = packet
+            guard response?.receive(bytes, limit: limits.responseBody, at: packet) != nil else { return false }
         }
+        return true
     }
 
     /// Counts content octets that were lost.
@@ -199,6 +198,22 @@ struct HTTP2Stream {
             reason: .bodyOverLimit, connection: id.connection, from: side, span: TimeSpan(started.time, packet.time),
             bytes: body.length - body.bytes.count, noticed: packet,
             detail: "kept \(body.bytes.count) of \(body.length) bytes", exchange: id)
+    }
+}
+
+extension Request {
+    /// Takes content octets.
+    fileprivate mutating func receive(_ bytes: UnsafeRawBufferPointer, limit: Int, at packet: PacketReference) {
+        body.keep(bytes, limit: limit)
+        ended = packet
+    }
+}
+
+extension Response {
+    /// Takes content octets.
+    fileprivate mutating func receive(_ bytes: UnsafeRawBufferPointer, limit: Int, at packet: PacketReference) {
+        body.keep(bytes, limit: limit)
+        ended = packet
     }
 }
 

@@ -73,6 +73,15 @@ struct HTTP2StreamTable {
         streams[streamID] = HTTP2Stream(id: id ?? takeIndex(), streamID: streamID)
     }
 
+    /// Gives content octets to an open stream whose message has begun, which is the common case: one look-up. False when
+    /// the stream is not that far.
+    mutating func receive(
+        _ streamID: UInt32, _ bytes: UnsafeRawBufferPointer, from side: Side, at packet: PacketReference
+    ) -> Bool {
+        guard let index = streams.index(forKey: streamID) else { return false }
+        return streams.values[index].receive(bytes, from: side, limits: limits, at: packet)
+    }
+
     /// Whether the stream has ended; `isCertain` as in `EndedStreams`.
     func hasEnded(_ streamID: UInt32, isCertain: Bool) -> Bool {
         streams[streamID] == nil && ended.contains(streamID, isCertain: isCertain)

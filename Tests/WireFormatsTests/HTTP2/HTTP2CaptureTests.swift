@@ -101,6 +101,28 @@ struct HTTP2CaptureTests {
         }
     }
 
+    /// The same counts as tshark's fields `http2.headers.method` and `http2.headers.status` give.
+    @Test(arguments: streams)
+    func countsHeads(_ stream: Stream) throws {
+        let (counts, webSocketFrames) = try counts(stream)
+        #expect(counts == [stream.requests, stream.responses] && webSocketFrames == 0)
+    }
+
+    private func counts(_ stream: Stream) throws -> ([Int], Int) {
+        var observer = HTTP2Observer(
+            connection: ConnectionID(7), scheme: "http", startSeen: true, limits: ConversationLimits(),
+            firstExchangeIndex: 0)
+        var inputs = try inputs(stream)
+        if stream.isUpgrade {
+            var output: [ConversationOutput] = []
+            let request = takeHead(of: .client, &inputs)
+            _ = takeHead(of: .server, &inputs)
+            observer.adoptUpgrade(request: request, at: HTTP2Fixtures.packet(0), into: &output)
+        }
+        _ = HTTP2Fixtures.feed(&observer, inputs)
+        return ([observer.requestCount, observer.responseCount], observer.webSocketFrameCount)
+    }
+
     // MARK: tshark
 
     private func events(_ stream: Stream, cut: HTTP2Fixtures.Cut) throws -> [SessionEvent] {
