@@ -35,12 +35,12 @@ struct StreamHalf {
     /// The sequence number of offset 0.
     private(set) var initial: UInt32 = 0
     /// The offset of the next byte to deliver.
-    private(set) var next: Int64 = 0
+    var next: Int64 = 0
     /// The offset up to which the peer has acknowledged.
-    private(set) var acknowledged: Int64 = 0
+    var acknowledged: Int64 = 0
     /// The offset of the FIN, once seen.
-    private(set) var finish: Int64?
-    private(set) var isFinished = false
+    var finish: Int64?
+    var isFinished = false
     /// Whether any packet of this side was captured.
     var hasSent = false
     /// Stream bytes delivered.
@@ -49,11 +49,11 @@ struct StreamHalf {
     private var strayEnd: UInt32?
     /// When the last bytes were delivered; before, when the connection was opened.
     private var lastDelivery: Instant
-    private var pending = PendingSegments()
-    private var history = DeliveredHistory()
+    var pending = PendingSegments()
+    var history = DeliveredHistory()
     /// When the FIN came, and when the peer acknowledged all bytes before it.
-    private var finishArrived: PendingSegments.Moment?
-    private var finishAcknowledged: PendingSegments.Moment?
+    var finishArrived: PendingSegments.Moment?
+    var finishAcknowledged: PendingSegments.Moment?
 
     init(side: Side, opened: Instant) {
         self.side = side
@@ -71,7 +71,7 @@ struct StreamHalf {
     var isUntouched: Bool { next == 0 && pending.isEmpty }
 
     /// Whether a gap is open.
-    private var isWaiting: Bool { !pending.isEmpty || (finish != nil && !isFinished) }
+    var isWaiting: Bool { !pending.isEmpty || (finish != nil && !isFinished) }
 
     /// The offset of a sequence number, by the nearest interpretation.
     func offset(of sequence: UInt32) -> Int64 {
@@ -113,11 +113,11 @@ struct StreamHalf {
             initial = first
         case .inferred:
             // Once bytes are out, their offsets stay.
-            guard next == 0 else { return }
+            guard next == 0, !isFinished else { return }
             rebase(by: Int64(Int32(bitPattern: initial &- first)))
             initial = first
         case .seen:
-            guard isUntouched else { return }
+            guard isUntouched, !isFinished else { return }
             acknowledged = 0
             finish = nil
             initial = first
@@ -172,7 +172,7 @@ struct StreamHalf {
             counters.keepAlives += 1
             return
         }
-        if offset < 0, start == .inferred, next == 0, offset >= -Int64(passage.limits.plausibleDistance) {
+        if offset < 0, start == .inferred, next == 0, !isFinished, offset >= -Int64(passage.limits.plausibleDistance) {
             rebase(by: -offset)
             initial = sequence
             offset = 0
@@ -263,134 +263,18 @@ struct StreamHalf {
         finishIfReached(passage, into: &sink)
     }
 
-    // MARK: - Gaps
-
-    /// Tells the first gap as a hole when it is certain that no packet fills it any more (or a limit is reached), goes on
-    /// behind it, and so on. `peerIsSeen`: the peer's packets are in the capture, so that its acknowledgement is awaited.
-    mutating func settle(
-        peerIsSeen: Bool, _ passage: Passage, counters: inout TransportCounters, into sink: inout some StreamSink
-    ) {
-        guard isWaiting else { return }
-        let before = pending.byteCount
-        var pendingElsewhere = counters.pendingBytes - before
-        while isWaiting {
-            let target: Int64
-            let arrived: PendingSegments.Moment?
-            let covered: PendingSegments.Moment?
-            let reference: PacketReference
-            if let first = pending.first {
-                (target, arrived, covered, reference) = (
-                    first.offset, first.arrived, first.acknowledged, first.reference
-                )
-            } else {
-                (target, arrived, covered, reference) = (
-                    finish ?? next, finishArrived, finishAcknowledged, passage.reference
-                )
-            }
-            guard let arrived else { break }
-            let isCertain = Self.isCertain(
-                arrived: arrived, covered: covered, peerIsSeen: peerIsSeen, passage)
-            let isOverLimit =
-                pending.byteCount > passage.limits.pendingBytesPerSide
-                || pending.count > passage.limits.pendingSegmentsPerSide
-                || pendingElsewhere + pending.byteCount > passage.limits.pendingBytes
-            guard isCertain || isOverLimit && !pending.isEmpty else { break }
-            pass(
-                to: target, noticed: reference, cause: isCertain || covered != nil ? .notCaptured : .stateGivenUp,
-                passage, counters: &counters, into: &sink)
-            drain(passage, counters: &counters, into: &sink)
-            finishIfReached(passage, into: &sink)
-            pendingElsewhere = max(pendingElsewhere, 0)
-        }
-        note(pendingBefore: before, counters: &counters)
-    }
-
-    private static func isCertain(
-        arrived: PendingSegments.Moment, covered: PendingSegments.Moment?, peerIsSeen: Bool, _ passage: Passage
-    ) -> Bool {
-        let limits = passage.limits
-        let since: PendingSegments.Moment
-        let packetLimit: Int
-        let timeLimit: Int64
-        if peerIsSeen {
-            guard let covered else { return false }
-            since = arrived.later(covered)
-            packetLimit = limits.acknowledgedGapPackets
-            timeLimit = limits.acknowledgedGapNanoseconds
-        } else {
-            since = arrived
-            packetLimit = limits.oneSidedGapPackets
-            timeLimit = limits.oneSidedGapNanoseconds
-        }
-        let packets = passage.moment.packets - since.packets
-        if packets >= packetLimit { return true }
-        return packets >= limits.gapMinimumPackets
-            && passage.moment.time.nanoseconds(since: since.time) >= timeLimit
-    }
-
-    /// The connection is over: what waits is delivered, every gap told. `acknowledged` bytes that never came are a hole
-    /// too, but for a single one at the very end, which is a FIN that was not captured.
-    mutating func flush(_ passage: Passage, counters: inout TransportCounters, into sink: inout some StreamSink) {
-        let before = pending.byteCount
-        while let first = pending.first {
-            pass(
-                to: first.offset, noticed: first.reference, cause: .notCaptured, passage, counters: &counters,
-                into: &sink)
-            drain(passage, counters: &counters, into: &sink)
-        }
-        finishIfReached(passage, into: &sink)
-        if !isFinished {
-            let known = min(finish ?? Int64.max, acknowledged)
-            if finish == nil, known == next + 1, start != .unknown {
-                isFinished = true
-                sink.finished(side: side, at: passage.reference, on: passage.id)
-            } else if max(known, finish ?? 0) > next {
-                pass(
-                    to: max(known, finish ?? 0), noticed: passage.reference, cause: .notCaptured, passage,
-                    counters: &counters, into: &sink)
-                finishIfReached(passage, into: &sink)
-            }
-        }
-        note(pendingBefore: before, counters: &counters)
-        release()
-    }
-
-    /// State is given up in the middle: what waits is delivered, and how much follows is not known.
-    mutating func giveUp(_ passage: Passage, counters: inout TransportCounters, into sink: inout some StreamSink) {
-        guard !isDone else { return }
-        let before = pending.byteCount
-        while let first = pending.first {
-            pass(
-                to: first.offset, noticed: first.reference, cause: .stateGivenUp, passage, counters: &counters,
-                into: &sink)
-            drain(passage, counters: &counters, into: &sink)
-        }
-        note(pendingBefore: before, counters: &counters)
-        counters.holes += 1
-        sink.hole(
-            length: nil, from: side, endOffset: UInt64(next), noticed: passage.reference,
-            span: TimeSpan(passage.reference.time, .distantFuture), cause: .stateGivenUp, on: passage.id)
-        acknowledged = min(acknowledged, next)
-        finish = nil
-    }
-
     /// Counts a datagram's bytes: of a UDP conversation nothing else is kept.
     mutating func countDatagram(_ bytes: Int) {
         deliveredBytes += bytes
     }
 
-    private mutating func release() {
-        pending.clear()
-        history.clear()
-    }
-
-    private func note(pendingBefore before: Int, counters: inout TransportCounters) {
+    func note(pendingBefore before: Int, counters: inout TransportCounters) {
         counters.pendingBytes += pending.byteCount - before
         counters.mostPendingBytes = max(counters.mostPendingBytes, counters.pendingBytes)
     }
 
     /// Goes on at `target`; what lies between is a hole.
-    private mutating func pass(
+    mutating func pass(
         to target: Int64, noticed: PacketReference, cause: HoleCause, _ passage: Passage,
         counters: inout TransportCounters, into sink: inout some StreamSink
     ) {
@@ -405,7 +289,7 @@ struct StreamHalf {
     }
 
     /// Delivers what waits at `next`.
-    private mutating func drain(
+    mutating func drain(
         _ passage: Passage, counters: inout TransportCounters, into sink: inout some StreamSink
     ) {
         while let first = pending.first, first.offset <= next, let segment = pending.removeFirst() {
@@ -436,7 +320,7 @@ struct StreamHalf {
         }
     }
 
-    private mutating func finishIfReached(_ passage: Passage, into sink: inout some StreamSink) {
+    mutating func finishIfReached(_ passage: Passage, into sink: inout some StreamSink) {
         guard let finish, finish <= next, !isFinished else { return }
         isFinished = true
         sink.finished(side: side, at: passage.reference, on: passage.id)

@@ -11,6 +11,13 @@ public struct IPHeader {
         public var offset: Int
         /// Whether more fragments follow this one.
         public var hasMore: Bool
+
+        /// Makes a fragment's place.
+        public init(identification: UInt32, offset: Int, hasMore: Bool) {
+            self.identification = identification
+            self.offset = offset
+            self.hasMore = hasMore
+        }
     }
 
     /// Why bytes are no readable IP packet.

@@ -45,7 +45,7 @@ public enum TunnelHeader {
 
     /// VXLAN, RFC 7348 §5: eight bytes whose "I" flag must be set, then an Ethernet frame. Nil when it is none.
     public static func vxlanPayload(of bytes: UnsafeRawBufferPointer) -> LinkPayload? {
-        guard bytes.count >= 8 + 14, bytes[0] & 0x08 != 0, bytes[7] == 0 else { return nil }
+        guard bytes.count >= 8, bytes[0] & 0x08 != 0, bytes[7] == 0 else { return nil }
         return EthernetFrame.payload(of: bytes.after(8))
     }
 }

@@ -1,5 +1,6 @@
 import SessionTrace
 import Testing
+import WireFormats
 
 @testable import CaptureAnalyzer
 
@@ -146,6 +147,59 @@ struct ReassemblyPropertyTests {
                 conversation.segments.filter { $0.side == .client }
                 + conversation.segments.filter { $0.side == .server }
             expect(conversation, seed: seed)
+        }
+    }
+
+    /// Segments that make no sense at all, with small limits: nothing traps, every promise to the sink holds, and what
+    /// waits stays within its limit.
+    @Test func anySegmentsAtAll() {
+        var limits = TransportLimits()
+        limits.pendingBytes = 600
+        limits.pendingBytesPerSide = 300
+        limits.pendingSegmentsPerSide = 12
+        limits.historyBytes = 64
+        limits.openConnections = 3
+        limits.endedConnections = 2
+        limits.closingPackets = 3
+        limits.acknowledgedGapPackets = 9
+        for seed in UInt64(9000)..<9150 {
+            var generator = SeededGenerator(seed)
+            var sink = RecordingSink()
+            var table = ConnectionTable(limits: limits)
+            var conversation = MadeConversation()
+            for number in 1...400 {
+                conversation.clientEndpoint = Endpoint(
+                    address: IPAddress(ipv4: 0x0A00_0001), port: 50_000 + .random(in: 0...3, using: &generator))
+                if Int.random(in: 0..<40, using: &generator) == 0 { conversation.clientISN &+= 100_000_000 }
+                var flags = TCPHeader.Flags.ack
+                switch Int.random(in: 0..<20, using: &generator) {
+                case 0: flags = .syn
+                case 1: flags = [.syn, .ack]
+                case 2, 3: flags = [.fin, .ack]
+                case 4: flags = [.rst, .ack]
+                case 5: flags = TCPHeader.Flags(rawValue: .random(in: 0...63, using: &generator))
+                default: break
+                }
+                let isFar = Int.random(in: 0..<30, using: &generator) == 0
+                let bytes = (0..<Int.random(in: 0...80, using: &generator)).map { _ in
+                    UInt8.random(in: 0...3, using: &generator)
+                }
+                conversation.feed(
+                    MadeSegment(
+                        side: Bool.random(using: &generator) ? .client : .server,
+                        offset: isFar
+                            ? .random(in: -3_000_000_000...3_000_000_000, using: &generator)
+                            : .random(in: -90...500, using: &generator),
+                        bytes: bytes, flags: flags, acknowledges: .random(in: -50...600, using: &generator),
+                        wireLength: bytes.count + (Bool.random(using: &generator) ? 0 : 17)),
+                    number: number, time: Instant(nanoseconds: .random(in: .min ... .max, using: &generator)),
+                    into: &sink, table: &table)
+                #expect(table.counters.pendingBytes <= 600, "seed \(seed)")
+            }
+            table.finish(into: &sink)
+            #expect(sink.faults.isEmpty, "seed \(seed): \(sink.faults.prefix(3))")
+            #expect(table.counters.pendingBytes == 0, "seed \(seed)")
+            #expect(sink.records.allSatisfy { $0.end != nil }, "seed \(seed)")
         }
     }
 
