@@ -80,9 +80,8 @@ extension HTTP1Observer {
         guard side == .server else { return }
         // No response will come any more.
         let end: ExchangeEnd = pairing.serverGap || !serverIsReadable ? .notSeen : .closed(by: finishedFirst ?? .server)
-        for number in queue.numbers
-        where queue[number]?.awaitsResponse == true && queue[number]?.requestState != .reading {
-            close(number, end, into: &output)
+        for exchange in queue.open where exchange.awaitsResponse && exchange.requestState != .reading {
+            close(exchange, end, into: &output)
         }
     }
 
@@ -103,11 +102,10 @@ extension HTTP1Observer {
         end(.client, inOrder: false, otherwise: how, at: packet, into: &output)
         end(.server, inOrder: finishedSides.contains(.server), otherwise: how, at: packet, into: &output)
         let isHidden = pairing.serverGap || !serverIsReadable
-        for number in queue.numbers {
-            guard let exchange = queue[number] else { continue }
+        for exchange in queue.open {
             let isUnanswered = exchange.awaitsResponse && isHidden
             let oneSided = cause == .finished && !finishedSides.contains(.server)
-            close(number, isUnanswered || oneSided ? .notSeen : exchange.responseEnd ?? how, into: &output)
+            close(exchange, isUnanswered || oneSided ? .notSeen : exchange.responseEnd ?? how, into: &output)
         }
         for side in Side.allCases {
             guard let search = side == .client ? client.search : server.search else { continue }
@@ -141,12 +139,12 @@ extension HTTP1Observer {
     }
 
     /// Takes an exchange out and reports it.
-    mutating func close(_ number: Int, _ end: ExchangeEnd, into output: inout [ConversationOutput]) {
-        guard let exchange = queue.remove(number) else { return }
+    mutating func close(_ exchange: OpenExchange, _ end: ExchangeEnd, into output: inout [ConversationOutput]) {
+        guard queue.remove(exchange.number) else { return }
         openBytes -= exchange.request?.body.bytes.count ?? 0
-        if requestBeingRead == number { requestBeingRead = nil }
-        if responseBeingRead == number { responseBeingRead = nil }
-        output.append(.event(.exchange(exchange.exchange(on: connection, end: end))))
+        if requestBeingRead === exchange { requestBeingRead = nil }
+        if responseBeingRead === exchange { responseBeingRead = nil }
+        output.append(.event(.exchange(exchange.finished(on: connection, end: end))))
     }
 
     // MARK: Limits
@@ -154,7 +152,7 @@ extension HTTP1Observer {
     /// Gives the oldest exchanges up when too many, or too large ones, wait for a response.
     mutating func boundOpenExchanges(at packet: PacketReference, into output: inout [ConversationOutput]) {
         while queue.count > limits.openExchanges || openBytes > limits.openBytes && queue.count > 1 {
-            guard let oldest = queue.oldest, let exchange = queue[oldest] else { return }
+            guard let oldest = queue.oldest else { return }
             if !gaveUp, serverBytesSeen {
                 gaveUp = true
                 output.append(
@@ -162,7 +160,7 @@ extension HTTP1Observer {
                         .blindSpot(
                             BlindSpot(
                                 reason: .stateGivenUp, connection: connection, from: .server,
-                                span: TimeSpan(exchange.request?.started.time ?? packet.time, packet.time),
+                                span: TimeSpan(oldest.request?.started.time ?? packet.time, packet.time),
                                 noticed: packet, detail: "too many requests without a response"))))
             }
             close(oldest, .notSeen, into: &output)

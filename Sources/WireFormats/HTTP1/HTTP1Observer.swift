@@ -28,8 +28,8 @@ struct HTTP1Observer {
     var queue: ExchangeQueue
     var pairing = ResponsePairing()
     /// The exchange whose request, or response, is being read.
-    var requestBeingRead: Int?
-    var responseBeingRead: Int?
+    var requestBeingRead: OpenExchange?
+    var responseBeingRead: OpenExchange?
     /// After CONNECT or an upgrade request, what the client sends waits for the response; nil: nothing is to be held.
     var holding: Holding?
     /// The next message of a side begins where an ambiguous one was taken to end.
@@ -96,7 +96,7 @@ struct HTTP1Observer {
             case .ended(let message):
                 endRequest(message, state: .whole, into: &output)
             case .broken(let message, let reason):
-                if let number = requestBeingRead { queue.update(number) { $0.add(.ambiguousFraming(reason)) } }
+                requestBeingRead?.add(.ambiguousFraming(reason))
                 // The search that follows misses no start line, so no request is hidden.
                 endRequest(message, state: .cut, into: &output)
             case .headOverLimit(let head, let started):
@@ -121,25 +121,20 @@ struct HTTP1Observer {
         into output: inout [ConversationOutput]
     ) {
         guard case .request(let method, let target) = head.start else { return }
-        requestCount += 1
-        let number = openRequest(head, method: method, target: target, started: started, at: packet)
+        let exchange = openRequest(head, method: method, target: target, started: started, at: packet)
         let (framing, ambiguity) = head.framing.framing(of: .client, version: head.version)
-        queue.update(number) { exchange in
-            if let ambiguity { exchange.add(.ambiguousFraming("request: \(ambiguity)")) }
-            if clientIsDoubtful {
-                exchange.add(.ambiguousFraming("begins where an ambiguous request was taken to end"))
-            }
-        }
+        if let ambiguity { exchange.add(.ambiguousFraming("request: \(ambiguity)")) }
+        if clientIsDoubtful { exchange.add(.ambiguousFraming("begins where an ambiguous request was taken to end")) }
         clientIsDoubtful = ambiguity != nil
-        requestBeingRead = number
-        announce(number, hasBody: framing != .none, into: &output)
-        if method == "CONNECT" || head.framing.hasUpgrade {
-            // The bytes of the next protocol follow the request: hold them once it is whole.
-            pendingHold = true
-        }
+        requestBeingRead = exchange
+        // The bytes of the next protocol follow the request: they are held once it is whole.
+        pendingHold = method == "CONNECT" || head.framing.hasUpgrade
         if framing == .none {
+            announce(exchange, into: &output)
             endRequest(client.endAtHead(packet), state: .whole, into: &output)
         } else {
+            exchange.request?.body.isComplete = false
+            announce(exchange, into: &output)
             client.begin(framing)
         }
         boundOpenExchanges(at: packet, into: &output)
@@ -155,64 +150,56 @@ struct HTTP1Observer {
                 "a request head, \(reason)", bytes: nil, from: .client, since: started, at: packet, into: &output)
             return
         }
-        requestCount += 1
-        let number = openRequest(head, method: method, target: target, started: started, at: packet)
-        queue.update(number) {
-            $0.add(.malformedHead(reason))
-            $0.requestState = .cut
-            $0.request?.body.isComplete = false
-        }
-        announce(number, hasBody: true, into: &output)
+        let exchange = openRequest(head, method: method, target: target, started: started, at: packet)
+        exchange.add(.malformedHead(reason))
+        exchange.requestState = .cut
+        exchange.request?.body.isComplete = false
+        announce(exchange, into: &output)
         boundOpenExchanges(at: packet, into: &output)
     }
 
     private mutating func openRequest(
         _ head: MessageHead, method: String, target: String, started: PacketReference, at packet: PacketReference
-    ) -> Int {
-        let number = queue.nextNumber
+    ) -> OpenExchange {
+        requestCount += 1
         let place = TargetPlace(method: method, target: target, host: head.framing.host, isSecure: isSecure)
         let request = Request(
             method: method, target: target, scheme: place.scheme, authority: place.authority, fields: head.fields,
             body: .empty, started: started, ended: packet)
-        var exchange = OpenExchange(
-            number: number, version: head.version, request: request, requestState: .reading, ended: packet)
+        let exchange = OpenExchange(
+            number: queue.nextNumber, version: head.version, request: request, requestState: .reading, ended: packet)
         exchange.anomalies = head.anomalies
         exchange.followsGap = pairing.requestFollowsGap()
         queue.append(exchange)
-        return number
+        return exchange
     }
 
-    private func announce(_ number: Int, hasBody: Bool, into output: inout [ConversationOutput]) {
-        guard let exchange = queue[number], var request = exchange.request else { return }
-        request.body.isComplete = !hasBody
-        output.append(
-            .event(.requestStarted(ExchangeID(connection: connection, index: number), exchange.version, request)))
+    private func announce(_ exchange: OpenExchange, into output: inout [ConversationOutput]) {
+        guard let request = exchange.request else { return }
+        let id = ExchangeID(connection: connection, index: exchange.number)
+        output.append(.event(.requestStarted(id, exchange.version, request)))
     }
 
     mutating func endRequest(
         _ message: MessageEnd, state: OpenExchange.RequestState, into output: inout [ConversationOutput]
     ) {
-        guard let number = requestBeingRead else { return }
+        guard let exchange = requestBeingRead else { return }
         requestBeingRead = nil
         openBytes += message.body.bytes.count
-        queue.update(number) { exchange in
-            exchange.request?.body = message.body
-            exchange.request?.trailers = message.trailers
-            exchange.request?.ended = message.ended
-            exchange.requestState = state
-            exchange.ended = message.ended
-            for anomaly in message.anomalies { exchange.add(anomaly) }
-        }
-        if message.dropped > 0, let started = queue[number]?.request?.started {
+        exchange.request?.body = message.body
+        exchange.request?.trailers = message.trailers
+        exchange.request?.ended = message.ended
+        exchange.requestState = state
+        exchange.ended = message.ended
+        for anomaly in message.anomalies { exchange.add(anomaly) }
+        if message.dropped > 0, let started = exchange.request?.started {
             bodyOverLimit(message, since: started, into: &output)
         }
         if pendingHold {
             pendingHold = false
-            if queue[number]?.awaitsResponse == true { holding = Holding(number: number) }
+            if exchange.awaitsResponse { holding = Holding(number: exchange.number) }
         }
-        if let exchange = queue[number], let end = exchange.responseEnd {
-            close(number, state == .whole ? end : .notSeen, into: &output)
-        }
+        if let end = exchange.responseEnd { close(exchange, state == .whole ? end : .notSeen, into: &output) }
     }
 
     /// The request being read is followed by bytes that wait for its response.

@@ -16,7 +16,7 @@ extension HTTP1Observer {
             case .ended(let message):
                 endResponse(message, end: .complete, into: &output)
             case .broken(let message, let reason):
-                if let number = responseBeingRead { queue.update(number) { $0.add(.ambiguousFraming(reason)) } }
+                responseBeingRead?.add(.ambiguousFraming(reason))
                 endResponse(message, end: .notSeen, into: &output)
             case .headOverLimit(let head, let started):
                 let reason = "longer than \(limits.head) bytes"
@@ -41,37 +41,27 @@ extension HTTP1Observer {
     ) -> Switch? {
         guard case .status(let status, let reason) = head.start else { return nil }
         countResponse()
-        let number = answeredExchange(version: head.version, at: packet, into: &output)
-        var response = Response(
-            status: status, reason: reason, fields: head.fields, started: started, ended: packet)
-        let request = queue[number]?.request
-        queue.update(number) { exchange in
-            exchange.ended = packet
-            for anomaly in head.anomalies { exchange.add(anomaly) }
-            if serverIsDoubtful {
-                exchange.add(.ambiguousFraming("begins where an ambiguous response was taken to end"))
-            }
-        }
+        let exchange = answeredExchange(version: head.version, at: packet, into: &output)
+        var response = Response(status: status, reason: reason, fields: head.fields, started: started, ended: packet)
+        exchange.ended = packet
+        for anomaly in head.anomalies { exchange.add(anomaly) }
+        if serverIsDoubtful { exchange.add(.ambiguousFraming("begins where an ambiguous response was taken to end")) }
         serverIsDoubtful = false
 
-        let maySwitch = request == nil || holding?.number == number
+        let maySwitch = exchange.request == nil || holding?.number == exchange.number
         if status < 200, !(status == 101 && maySwitch) {
-            let limit = limits.interimResponses
-            queue.update(number) { exchange in
-                if status == 101 { exchange.add(.malformedHead("101 without an upgrade being asked for")) }
-                if exchange.informational.count < limit { exchange.informational.append(response) }
-            }
+            if status == 101 { exchange.add(.malformedHead("101 without an upgrade being asked for")) }
+            exchange.add(interim: response, limit: limits.interimResponses)
             _ = server.endAtHead(packet)
             return nil
         }
-
-        if var successor = successor(status: status, head: head, request: request, number: number) {
-            queue.update(number) { $0.response = response }
-            if case .http2(let request, _, let number) = successor {
-                let interim = queue.remove(number)?.informational ?? []
-                successor = .http2(request, informational: interim + [response], number: number)
+        if let successor = successor(status: status, head: head, exchange: exchange, response: response) {
+            exchange.response = response
+            if case .http2 = successor {
+                // The exchange goes on as stream 1 of HTTP/2.
+                _ = queue.remove(exchange.number)
             } else {
-                close(number, .complete, into: &output)
+                close(exchange, .complete, into: &output)
             }
             let held = holding
             holding = nil
@@ -79,54 +69,56 @@ extension HTTP1Observer {
         }
 
         var (framing, ambiguity) = head.framing.framing(of: .server, version: head.version)
-        if request?.method == "HEAD" || status == 204 || status == 304 { framing = .none }
-        if framing == .none { ambiguity = nil }
-        response.body.isComplete = framing == .none
-        queue.update(number) { exchange in
-            exchange.response = response
-            if let ambiguity { exchange.add(.ambiguousFraming("response: \(ambiguity)")) }
+        if exchange.request?.method == "HEAD" || status == 204 || status == 304 {
+            framing = .none
+            ambiguity = nil
         }
+        if let ambiguity { exchange.add(.ambiguousFraming("response: \(ambiguity)")) }
         serverIsDoubtful = ambiguity != nil
-        responseBeingRead = number
+        response.body.isComplete = framing == .none
+        exchange.response = response
+        responseBeingRead = exchange
         if framing == .none {
             endResponse(server.endAtHead(packet), end: .complete, into: &output)
         } else {
             server.begin(framing)
         }
-        if holding?.number == number { releaseHeld(into: &output) }
+        if holding?.number == exchange.number { releaseHeld(into: &output) }
         return nil
     }
 
     /// The exchange that a response head belongs to; one without a request is opened when there is none.
     private mutating func answeredExchange(
         version: HTTPVersion, at packet: PacketReference, into output: inout [ConversationOutput]
-    ) -> Int {
+    ) -> OpenExchange {
         let answer = pairing.answer(in: queue)
-        for number in answer.unseen { close(number, .notSeen, into: &output) }
-        if let number = answer.exchange { return number }
-        let number = queue.nextNumber
-        var exchange = OpenExchange(number: number, version: version, requestState: .absent, ended: packet)
+        for exchange in answer.unseen { close(exchange, .notSeen, into: &output) }
+        if let exchange = answer.exchange { return exchange }
+        let exchange = OpenExchange(
+            number: queue.nextNumber, version: version, requestState: .absent, ended: packet)
         exchange.add(.unexpectedResponse)
         queue.append(exchange)
-        return number
+        return exchange
     }
 
+    /// What the connection turns into with this response, if into anything.
     private func successor(
-        status: Int, head: MessageHead, request: Request?, number: Int
+        status: Int, head: MessageHead, exchange: OpenExchange, response: Response
     ) -> Successor? {
-        if request?.method == "CONNECT", (200..<300).contains(status) {
-            let place = request.flatMap { HostName.parse(authority: $0.target) }
+        let request = exchange.request
+        if let request, request.method == "CONNECT", (200..<300).contains(status) {
+            let place = HostName.parse(authority: request.target)
             return .tunnel(place.map { ConnectionTarget(host: $0.host, port: $0.port ?? 443) })
         }
         guard status == 101 else { return nil }
-        let names = (head.fields.values("upgrade") + (request?.fields.values("upgrade") ?? [])).first ?? ""
-        switch names.lowercased() {
+        let names = head.fields.values("upgrade") + (request?.fields.values("upgrade") ?? [])
+        switch names.first?.lowercased() {
         case "websocket":
-            let id = ExchangeID(connection: connection, index: number)
+            let id = ExchangeID(connection: connection, index: exchange.number)
             return .webSocket(id, extensions: head.fields.values("sec-websocket-extensions"))
         case "h2c":
             guard let request else { return .tunnel(nil) }
-            return .http2(request, informational: [], number: number)
+            return .http2(request, informational: exchange.informational + [response], number: exchange.number)
         default:
             return .tunnel(nil)
         }
@@ -135,39 +127,33 @@ extension HTTP1Observer {
     /// Bytes without a status line where the connection's first response should be: an HTTP/0.9 response, which is
     /// content until close. Anywhere else they are passed over.
     private mutating func beginBareResponse(at packet: PacketReference) {
-        guard queue.count == 1, !pairing.serverGap, let number = queue.firstAwaiting else {
+        guard queue.count == 1, !pairing.serverGap, let exchange = queue.firstAwaiting else {
             server.lose()
             return
         }
         let (gathered, first) = server.takeGathered()
         let started = first ?? packet
-        queue.update(number) { exchange in
-            exchange.response = Response(
-                status: 0, reason: "", fields: FieldSection(), started: started, ended: packet)
-            exchange.ended = packet
-            if exchange.version != .http09 { exchange.add(.notHTTP("a response without a status line")) }
-        }
-        responseBeingRead = number
+        exchange.response = Response(status: 0, reason: "", fields: FieldSection(), started: started, ended: packet)
+        exchange.ended = packet
+        if exchange.version != .http09 { exchange.add(.notHTTP("a response without a status line")) }
+        responseBeingRead = exchange
         server.begin(.untilClose)
         var at = 0
         gathered.withUnsafeBytes { _ = server.read($0, from: &at, at: started) }
     }
 
     mutating func endResponse(_ message: MessageEnd, end: ExchangeEnd, into output: inout [ConversationOutput]) {
-        guard let number = responseBeingRead else { return }
+        guard let exchange = responseBeingRead else { return }
         responseBeingRead = nil
-        queue.update(number) { exchange in
-            exchange.response?.body = message.body
-            exchange.response?.trailers = message.trailers
-            exchange.response?.ended = message.ended
-            exchange.ended = message.ended
-            for anomaly in message.anomalies { exchange.add(anomaly) }
-        }
-        guard let state = queue[number]?.requestState else { return }
-        switch state {
-        case .absent, .whole: close(number, end, into: &output)
-        case .cut: close(number, .notSeen, into: &output)
-        case .reading: queue.update(number) { $0.responseEnd = end }
+        exchange.response?.body = message.body
+        exchange.response?.trailers = message.trailers
+        exchange.response?.ended = message.ended
+        exchange.ended = message.ended
+        for anomaly in message.anomalies { exchange.add(anomaly) }
+        switch exchange.requestState {
+        case .absent, .whole: close(exchange, end, into: &output)
+        case .cut: close(exchange, .notSeen, into: &output)
+        case .reading: exchange.responseEnd = end
         }
     }
 
@@ -182,17 +168,17 @@ extension HTTP1Observer {
             return
         }
         countResponse()
-        let number = answeredExchange(version: head.version, at: packet, into: &output)
-        var response = Response(
-            status: status, reason: phrase, fields: head.fields, started: started, ended: packet)
+        let exchange = answeredExchange(version: head.version, at: packet, into: &output)
+        var response = Response(status: status, reason: phrase, fields: head.fields, started: started, ended: packet)
         response.body.isComplete = false
-        queue.update(number) { exchange in
-            exchange.add(.malformedHead(reason))
-            if status < 200 { exchange.informational.append(response) } else { exchange.response = response }
-            exchange.ended = packet
+        exchange.add(.malformedHead(reason))
+        exchange.ended = packet
+        guard status >= 200 else {
+            exchange.add(interim: response, limit: limits.interimResponses)
+            return
         }
-        guard status >= 200 else { return }
-        responseBeingRead = number
+        exchange.response = response
+        responseBeingRead = exchange
         var message = MessageEnd(ended: packet)
         message.body.isComplete = false
         endResponse(message, end: .notSeen, into: &output)

@@ -149,7 +149,10 @@ struct MessageReader {
         case .needsInput:
             return .needsInput
         case .whole:
-            guard let head else { return startSearch(unread: []) }
+            guard let head else {
+                startSearch()
+                return read(input, from: &offset, at: packet)
+            }
             hasReadAHead = true
             state = .framingAskedFor
             return .head(head, started: started)
@@ -159,24 +162,20 @@ struct MessageReader {
             return .headOverLimit(partial, started: first)
         case .notAHead:
             if !hasReadAHead { return .noMessage }
-            return startSearch(unread: collector.gathered)
+            startSearch()
+            return read(input, from: &offset, at: packet)
         }
     }
 
-    /// Goes over to searching, with bytes that were gathered for a head.
-    private mutating func startSearch(unread: [UInt8]) -> Step {
+    /// Goes over to searching, with the bytes that were gathered for a head: less than a line, so nothing is found in them.
+    private mutating func startSearch() {
         var search = MessageSearch(side: side)
-        let first = collector.started
-        collector.reset()
-        guard !unread.isEmpty, let first else {
-            state = .searching(search)
-            return .needsInput
+        let (unread, first) = takeGathered()
+        if let first {
+            var at = 0
+            _ = unread.withUnsafeBytes { search.read($0, from: &at, at: first) }
         }
-        // What was gathered is less than a line, so nothing can be found in it.
-        var at = 0
-        _ = unread.withUnsafeBytes { search.read($0, from: &at, at: first) }
         state = .searching(search)
-        return .needsInput
     }
 
     /// Bytes gathered for a head that has not been recognised (`noMessage`), with the packet of the first.
@@ -205,8 +204,7 @@ struct MessageReader {
 
     /// Goes over to a search for the next message: what follows can't be framed.
     mutating func lose() {
-        collector.reset()
-        state = .searching(MessageSearch(side: side))
+        startSearch()
     }
 
     private mutating func end(at packet: PacketReference, isComplete: Bool) -> MessageEnd {

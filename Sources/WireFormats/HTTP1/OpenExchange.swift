@@ -1,7 +1,10 @@
 internal import SessionTrace
 
 /// An exchange whose end has not been seen.
-struct OpenExchange {
+///
+/// It is an object because it is touched a dozen times while it is open, and its many arrays would be copied each time.
+/// It belongs to the queue of one observer alone; a copy of an observer must not be read on beside the original.
+final class OpenExchange {
     /// How far its request has come.
     enum RequestState {
         /// The request was not captured.
@@ -25,15 +28,30 @@ struct OpenExchange {
     /// Requests before this one may be missing: a hole lies between it and its predecessor.
     var followsGap = false
 
+    init(
+        number: Int, version: HTTPVersion, request: Request? = nil, requestState: RequestState, ended: PacketReference
+    ) {
+        self.number = number
+        self.version = version
+        self.request = request
+        self.requestState = requestState
+        self.ended = ended
+    }
+
     /// Whether it still waits for its final response's head.
     var awaitsResponse: Bool { response == nil }
 
-    mutating func add(_ anomaly: Anomaly) {
+    func add(_ anomaly: Anomaly) {
         if !anomalies.contains(anomaly) { anomalies.append(anomaly) }
     }
 
+    /// Adds a 1xx response, unless there are `limit` already.
+    func add(interim: Response, limit: Int) {
+        if informational.count < limit { informational.append(interim) }
+    }
+
     /// The finished exchange.
-    func exchange(on connection: ConnectionID, end: ExchangeEnd) -> Exchange {
+    func finished(on connection: ConnectionID, end: ExchangeEnd) -> Exchange {
         Exchange(
             id: ExchangeID(connection: connection, index: number), version: version, request: request,
             informational: informational, response: response, end: end, ended: ended, anomalies: anomalies)
@@ -63,46 +81,44 @@ struct ExchangeQueue {
         count += 1
     }
 
-    /// The exchange of this number, if it is open.
-    subscript(number: Int) -> OpenExchange? {
+    /// Takes the exchange of this number out; false when it is not open.
+    mutating func remove(_ number: Int) -> Bool {
         let slot = number - base
-        return slots.indices.contains(slot) ? slots[slot] : nil
-    }
-
-    /// Changes an exchange in place; nothing happens when it is not open.
-    mutating func update(_ number: Int, _ change: (inout OpenExchange) -> Void) {
-        let slot = number - base
-        guard slots.indices.contains(slot), var exchange = slots[slot] else { return }
-        // Taken out while it is changed, so that its arrays are not copied.
-        slots[slot] = nil
-        change(&exchange)
-        slots[slot] = exchange
-    }
-
-    /// Takes an exchange out.
-    mutating func remove(_ number: Int) -> OpenExchange? {
-        let slot = number - base
-        guard slots.indices.contains(slot), let exchange = slots[slot] else { return nil }
+        guard slots.indices.contains(slot), slots[slot] != nil else { return false }
         slots[slot] = nil
         count -= 1
         while start < slots.count, slots[start] == nil { start += 1 }
-        if start == slots.count || start > 64 && start * 2 > slots.count {
+        if start == slots.count {
+            base += start
+            slots.removeAll(keepingCapacity: true)
+            start = 0
+        } else if start > 64, start * 2 > slots.count {
             base += start
             slots.removeFirst(start)
             start = 0
         }
-        return exchange
+        return true
     }
 
-    /// The numbers of the open exchanges, oldest first.
-    var numbers: [Int] { slots[start...].compactMap { $0?.number } }
+    /// The open exchanges, oldest first.
+    var open: [OpenExchange] { slots[start...].compactMap { $0 } }
 
-    /// The oldest open exchange's number.
-    var oldest: Int? { slots[start...].first { $0 != nil }??.number }
+    /// The oldest open exchange.
+    var oldest: OpenExchange? { start < slots.count ? slots[start] : nil }
 
     /// The oldest exchange that waits for a final response.
-    var firstAwaiting: Int? { slots[start...].first { $0?.awaitsResponse == true }??.number }
+    var firstAwaiting: OpenExchange? {
+        for slot in slots[start...] {
+            if let exchange = slot, exchange.awaitsResponse { return exchange }
+        }
+        return nil
+    }
 
     /// The youngest exchange that waits for a final response.
-    var lastAwaiting: Int? { slots[start...].last { $0?.awaitsResponse == true }??.number }
+    var lastAwaiting: OpenExchange? {
+        for slot in slots[start...].reversed() {
+            if let exchange = slot, exchange.awaitsResponse { return exchange }
+        }
+        return nil
+    }
 }

@@ -18,9 +18,9 @@ struct ResponsePairing {
     /// What a response is joined to.
     struct Answer {
         /// The exchange; nil: no request of it was seen.
-        var exchange: Int?
+        var exchange: OpenExchange?
         /// Open exchanges whose response must have been in a hole.
-        var unseen: [Int] = []
+        var unseen: [OpenExchange] = []
     }
 
     /// Requests were seen to overtake responses on this connection.
@@ -52,18 +52,18 @@ struct ResponsePairing {
         }
         if serverGap {
             serverGap = false
-            guard first != last else { return Answer(exchange: first) }
+            guard first !== last else { return Answer(exchange: first) }
             guard !hasPipelined else { return ambiguous(queue) }
-            return Answer(exchange: last, unseen: queue.numbers.filter { $0 < last })
+            return Answer(exchange: last, unseen: queue.open.filter { $0.awaitsResponse && $0 !== last })
         }
-        guard let exchange = queue[first], exchange.followsGap else {
-            if first != last { hasPipelined = true }
+        guard first.followsGap else {
+            if first !== last { hasPipelined = true }
             return Answer(exchange: first)
         }
         return hasPipelined ? ambiguous(queue) : Answer(exchange: first)
     }
 
     private func ambiguous(_ queue: ExchangeQueue) -> Answer {
-        Answer(exchange: nil, unseen: queue.numbers)
+        Answer(exchange: nil, unseen: queue.open.filter(\.awaitsResponse))
     }
 }

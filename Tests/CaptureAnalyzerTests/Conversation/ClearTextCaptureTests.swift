@@ -71,7 +71,9 @@ struct ClearTextCaptureTests {
     @Test("the same however the bytes are split", arguments: names)
     func splits(_ name: String) throws {
         let whole = try Self.read(name).output.filter { if case .tunnelled = $0 { false } else { true } }
-        let split = try Self.read(name, piece: 1).output.filter { if case .tunnelled = $0 { false } else { true } }
+        let split = try Self.read(name, piece: SharedCaptures.bytes(name).count < 100_000 ? 1 : 61).output.filter {
+            if case .tunnelled = $0 { false } else { true }
+        }
         let isEqual = whole == split
         #expect(isEqual)
     }
