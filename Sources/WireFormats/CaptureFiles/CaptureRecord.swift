@@ -1,19 +1,19 @@
 public import SessionTrace
 
-/// One thing that a capture file says, in the order of the file.
+/// One thing that a capture file says, in the order of the file. Only packets are many, so the rest is boxed.
 public enum CaptureRecord {
     /// A packet.
     case packet(CapturedPacket)
     /// The start of a section (pcapng; a classic file has none).
-    case section(CaptureSection)
+    indirect case section(CaptureSection)
     /// An interface; packets refer to it by index.
-    case interface(CaptureInterface)
+    indirect case interface(CaptureInterface)
     /// Counts that the capturing system kept for an interface, usually at the end.
-    case statistics(InterfaceStatistics)
+    indirect case statistics(InterfaceStatistics)
     /// Keys; they may also come after the packets that need them.
-    case secrets(DecryptionSecrets)
+    indirect case secrets(DecryptionSecrets)
     /// Names of addresses.
-    case names(NameResolution)
+    indirect case names(NameResolution)
     /// A block that holds no packet and yet takes a number, because tshark shows it as a frame.
     case opaque(OpaqueBlock)
 }

@@ -14,12 +14,39 @@ public struct CapturedPacket {
     public var bytes: UnsafeRawBufferPointer
     /// The interface that saw it: its index over the whole file, from 0, all sections counted through.
     public var interface: Int
+    /// What hardly any packet has, kept apart so that passing a packet on copies little.
+    private var rarities: Rarities?
+
+    private final class Rarities {
+        let droppedBefore: UInt64
+        let comments: [String]
+        let process: ProcessIdentity?
+
+        init?(droppedBefore: UInt64, comments: [String], process: ProcessIdentity?) {
+            if droppedBefore == 0, comments.isEmpty, process == nil { return nil }
+            self.droppedBefore = droppedBefore
+            self.comments = comments
+            self.process = process
+        }
+    }
+
     /// Packets that the interface lost since its packet before this one (`epb_dropcount`); 0 when nothing is said.
-    public var droppedBefore: UInt64
+    public var droppedBefore: UInt64 {
+        get { rarities?.droppedBefore ?? 0 }
+        set { rarities = Rarities(droppedBefore: newValue, comments: comments, process: process) }
+    }
+
     /// Its comments; empty almost always.
-    public var comments: [String]
+    public var comments: [String] {
+        get { rarities?.comments ?? [] }
+        set { rarities = Rarities(droppedBefore: droppedBefore, comments: newValue, process: process) }
+    }
+
     /// The process that sent or received it, where Apple's tcpdump recorded one.
-    public var process: ProcessIdentity?
+    public var process: ProcessIdentity? {
+        get { rarities?.process }
+        set { rarities = Rarities(droppedBefore: droppedBefore, comments: comments, process: newValue) }
+    }
 
     /// Makes a packet.
     public init(
@@ -33,9 +60,7 @@ public struct CapturedPacket {
         self.originalLength = originalLength
         self.bytes = bytes
         self.interface = interface
-        self.droppedBefore = droppedBefore
-        self.comments = comments
-        self.process = process
+        rarities = Rarities(droppedBefore: droppedBefore, comments: comments, process: process)
     }
 
     /// Whether less was captured than was on the wire (snapshot length).
