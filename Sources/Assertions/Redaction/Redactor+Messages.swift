@@ -53,9 +53,11 @@ extension Redactor {
             return host(text)
         case ":method", ":scheme", ":status", ":protocol", "content-encoding", "transfer-encoding", "accept-encoding",
             "connection", "upgrade", "te", "trailer", "expect", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest",
-            "sec-fetch-user", "sec-purpose", "purpose", "x-moz", "content-length", "accept-ranges", "allow", "vary",
+            "sec-fetch-user", "sec-purpose", "purpose", "x-moz", "accept-ranges", "allow", "vary",
             "sec-websocket-version", "sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform", "upgrade-insecure-requests",
             "dnt", "sec-gpc", "save-data":
+            return self.text(text)
+        case "content-length":
             // A number of bytes may have five digits.
             return text.utf8.allSatisfy { (0x30...0x39).contains($0) } && text.utf8.count <= 12 ? text : self.text(text)
         case "content-type", "accept":
@@ -109,8 +111,12 @@ extension Redactor {
         let words = outside.split(separator: " ").prefix(12).map { word -> String in
             let name = word.prefix { $0 != "/" }
             let version = word[name.endIndex...].dropFirst()
+            // Longer numbers name a build or a person.
             let isVersion =
-                version.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E } && version.utf8.count <= 24
+                version.utf8.count <= 24
+                && version.split(separator: ".").allSatisfy { part in
+                    part.utf8.count <= 5 && part.utf8.allSatisfy { (0x30...0x39).contains($0) }
+                }
             let shown = TextMask.word(name)
             return version.isEmpty ? shown : shown + "/" + (isVersion ? String(version) : TextMask.word(version))
         }

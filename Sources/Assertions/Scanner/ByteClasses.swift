@@ -24,18 +24,27 @@ enum ByteClass {
     @inline(__always)
     static func lower(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
-    /// Whether bytes look like text: of up to 256 of them, spread evenly, 85 in 100 are printable ASCII or part of
-    /// UTF-8 beyond it. NUL counts as text's separator, since the scanner separates places with it.
+    /// Whether bytes look like text: of some 256 of them, spread evenly, 85 in 100 are printable ASCII (at least half) or
+    /// part of UTF-8 beyond it. NUL counts as text's separator, since the scanner separates places with it.
     static func looksLikeText(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !bytes.isEmpty else { return false }
-        let samples = min(256, bytes.count)
-        var good = 0
-        for sample in 0..<samples {
-            let byte = bytes[sample &* bytes.count / samples]
-            if isPrintable(byte) || byte == 0 || byte >= 0xC2 && byte < 0xF5 || byte & 0xC0 == 0x80 { good += 1 }
+        // A step of whole bytes keeps the look at many short strings cheap.
+        let step = max(1, bytes.count / 256)
+        var samples = 0
+        var printable = 0
+        var other = 0
+        var index = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            samples &+= 1
+            if byte &- 0x20 < 0x5F || byte == 0x0A || byte == 0x0D || byte == 0x09 {
+                printable &+= 1
+            } else if byte == 0 || byte & 0xC0 == 0x80 || byte &- 0xC2 < 0x33 {
+                other &+= 1
+            }
+            index &+= step
         }
-        // Continuation and lead bytes make up half of all bytes, so a second look tells noise from other scripts.
-        let printable = (0..<samples).count { isPrintable(bytes[$0 &* bytes.count / samples]) }
-        return good * 100 >= samples * 85 && (printable * 100 >= samples * 25)
+        // Continuation and lead bytes make up nearly half of all bytes, so printable ones must be there too.
+        return (printable + other) * 100 >= samples * 85 && printable * 100 >= samples * 50
     }
 }

@@ -17,6 +17,9 @@ public struct LeakScanner: Sendable {
     private var layers: [[ValueEncoding]] = [[]]
     private var layerNumbers: [[ValueEncoding]: Int32] = [[]: 0]
 
+    /// See `ViewScan.innocentRuns`; forgotten with every new needle.
+    private var innocentRuns: Set<ContentHash> = []
+
     private struct LearnedNeedle: Sendable {
         var needle: Needle
         var essence: Secret
@@ -30,10 +33,11 @@ public struct LeakScanner: Sendable {
         Signature.enterAll(into: &index)
     }
 
-    /// Adds a value to be found from now on; takes well under a millisecond. Values that are too short or too uniform
+    /// Adds a value to be found from now on; takes a few milliseconds. Values that are too short or too uniform
     /// to mean anything (under 8 bytes or an estimated 40 bits) are not searched.
     public mutating func learn(needle: Needle) {
         guard learned.insert(needle).inserted, !needle.value.bytes.isEmpty else { return }
+        innocentRuns.removeAll()
         let forms = NeedleForms(of: needle)
         let number = Int32(needles.count)
         let essence = Secret(forms.essence)
@@ -131,10 +135,13 @@ public struct LeakScanner: Sendable {
         return result(of: scan, boundary: nil) { _ in }
     }
 
-    private func scan(
+    private mutating func scan(
         head: [UInt8], fields: FieldSection, body: Body, places: (inout FieldPlaces?) -> Void
     ) -> ScanResult {
-        var scan = ViewScan(index: index, limits: limits)
+        if innocentRuns.count >= ViewScan.maximumInnocentRuns { innocentRuns.removeAll() }
+        var scan = ViewScan(index: index, limits: limits, innocentRuns: innocentRuns)
+        // One owner, so that remembering a run does not copy the set.
+        innocentRuns = []
         scan.addRoot(head, .head)
         var boundary: [UInt8]?
         if !body.bytes.isEmpty {
@@ -144,6 +151,7 @@ public struct LeakScanner: Sendable {
             scan.undo(codings: codings, isWhole: body.isWhole, boundary: boundary)
         }
         scan.run()
+        innocentRuns = scan.innocentRuns
         return result(of: scan, boundary: boundary, places: places)
     }
 

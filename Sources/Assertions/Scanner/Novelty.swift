@@ -18,13 +18,15 @@ struct Novelty {
         while let run = runs.nextRun(in: bytes) {
             if !AlphabetRuns.isUUID(UnsafeRawBufferPointer(rebasing: bytes[run])) { runBytes &+= run.count }
         }
-        for index in bytes.indices {
-            switch bytes[index] {
-            case 0x25:
-                if index &+ 2 < bytes.count, Hex.byte(bytes[index &+ 1], bytes[index &+ 2]) != nil { percents &+= 1 }
-            case 0x5C: backslashes &+= 1
-            default: break
-            }
+        var next = 0
+        while let found = ByteSearch.first(0x25, in: bytes, from: next) {
+            if found &+ 2 < bytes.count, Hex.byte(bytes[found &+ 1], bytes[found &+ 2]) != nil { percents &+= 1 }
+            next = found &+ 1
+        }
+        next = 0
+        while let found = ByteSearch.first(0x5C, in: bytes, from: next) {
+            backslashes &+= 1
+            next = found &+ 1
         }
     }
 

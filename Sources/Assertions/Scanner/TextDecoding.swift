@@ -4,35 +4,40 @@ enum TextDecoding {
     /// Decodes base64 or base64url (RFC 4648; mixed alphabets are read too) without padding. Line breaks are skipped;
     /// any other byte outside the alphabets ends it. A last group of one character is dropped.
     static func base64(_ bytes: UnsafeRawBufferPointer, into output: inout [UInt8]) {
-        output.reserveCapacity(output.count + bytes.count / 4 * 3 + 3)
-        ByteClass.base64Value.withUnsafeBufferPointer { values in
-            var bits: UInt32 = 0
-            var count = 0
-            var index = 0
-            while index < bytes.count {
-                let byte = bytes[index]
-                index &+= 1
-                let value = values[Int(byte)]
-                if value == 255 {
-                    if byte == 0x0A || byte == 0x0D { continue }
-                    break
+        let decoded = [UInt8](unsafeUninitializedCapacity: bytes.count / 4 * 3 + 3) { output, produced in
+            // Each four characters make three bytes, so `output` can't be overrun.
+            ByteClass.base64Value.withUnsafeBufferPointer { values in
+                var bits: UInt32 = 0
+                var count = 0
+                for byte in bytes {
+                    let value = values[Int(byte)]
+                    if value == 255 {
+                        if byte == 0x0A || byte == 0x0D { continue }
+                        break
+                    }
+                    bits = bits &<< 6 | UInt32(value)
+                    count &+= 1
+                    if count == 4 {
+                        output[produced] = UInt8(truncatingIfNeeded: bits &>> 16)
+                        output[produced &+ 1] = UInt8(truncatingIfNeeded: bits &>> 8)
+                        output[produced &+ 2] = UInt8(truncatingIfNeeded: bits)
+                        produced &+= 3
+                        bits = 0
+                        count = 0
+                    }
                 }
-                bits = bits &<< 6 | UInt32(value)
-                count &+= 1
-                if count == 4 {
-                    output.append(UInt8(truncatingIfNeeded: bits &>> 16))
-                    output.append(UInt8(truncatingIfNeeded: bits &>> 8))
-                    output.append(UInt8(truncatingIfNeeded: bits))
-                    bits = 0
-                    count = 0
+                if count >= 2 {
+                    // The bits of a cut group, from the left.
+                    output[produced] = UInt8(truncatingIfNeeded: bits &>> (count == 2 ? 4 : 10))
+                    produced &+= 1
                 }
-            }
-            if count == 2 { output.append(UInt8(truncatingIfNeeded: bits &>> 4)) }
-            if count == 3 {
-                output.append(UInt8(truncatingIfNeeded: bits &>> 10))
-                output.append(UInt8(truncatingIfNeeded: bits &>> 2))
+                if count == 3 {
+                    output[produced] = UInt8(truncatingIfNeeded: bits &>> 2)
+                    produced &+= 1
+                }
             }
         }
+        output = output.isEmpty ? decoded : output + decoded
     }
 
     /// Decodes pairs of hex digits up to the first byte that is none; an odd digit at the end is dropped.

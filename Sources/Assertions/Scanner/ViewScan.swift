@@ -34,13 +34,19 @@ struct ViewScan {
     /// Roots whose declared content coding was undone.
     private var undone: Set<Int> = []
     private var nextView = 0
+    /// Decoded pieces that deserved a look so far.
+    private var worthwhile = 0
     private var decodedBytes = 0
     private var known: [ContentHash: Int] = [:]
     private var matches: [PatternIndex.Match] = []
+    /// Runs in heads whose decoding showed nothing, under the needles of now: a session's cookies and credentials come
+    /// with every request.
+    private(set) var innocentRuns: Set<ContentHash>
 
-    init(index: PatternIndex, limits: ScanLimits) {
+    init(index: PatternIndex, limits: ScanLimits, innocentRuns: Set<ContentHash> = []) {
         self.index = index
         self.limits = limits
+        self.innocentRuns = innocentRuns
     }
 
     /// Adds bytes as they were sent.
@@ -164,7 +170,9 @@ struct ViewScan {
     private mutating func decompress(_ starts: [Int], of bytes: UnsafeRawBufferPointer, number: Int) {
         var starts = starts
         if ContentCodings.sniff(bytes) != nil, !starts.contains(0) { starts.append(0) }
-        starts += Self.zlibStarts(in: bytes)
+        let guesses = ZlibGuess.starts(in: bytes)
+        if guesses.count >= ZlibGuess.maximumGuesses { note("zlib-guesses", number) }
+        starts += guesses
         for start in starts.sorted() where start > 0 || !undone.contains(number) {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
             guard let coding = ContentCodings.sniff(rest), let room = room(for: number) else { continue }
@@ -181,20 +189,6 @@ struct ViewScan {
             guard output.count >= EncodedPattern.shortest else { continue }
             consider(output, from: number, at: start, .codings([coding.rawValue]), source: nil)
         }
-    }
-
-    /// Where zlib streams may begin after the first byte. Their mark has two bytes only, so this is a guess that a failed
-    /// decoding puts right.
-    private static func zlibStarts(in bytes: UnsafeRawBufferPointer) -> [Int] {
-        var starts: [Int] = []
-        var index = 1
-        while index + 8 < bytes.count, starts.count < maximumGuesses,
-            let found = ByteSearch.first(0x78, in: bytes, from: index)
-        {
-            if found + 8 < bytes.count, [0x01, 0x5E, 0x9C, 0xDA].contains(bytes[found + 1]) { starts.append(found) }
-            index = found + 1
-        }
-        return starts
     }
 
     private mutating func decodePercent(_ bytes: UnsafeRawBufferPointer, number: Int, isForced: Bool) {
@@ -231,21 +225,22 @@ struct ViewScan {
     private mutating func decodeRuns(_ bytes: UnsafeRawBufferPointer, number: Int, signs: Signs) {
         var runs = AlphabetRuns(.base64)
         var output: [UInt8] = []
+        let isHead = views[number].step == .head
         while let run = runs.nextRun(in: bytes) {
             let text = UnsafeRawBufferPointer(rebasing: bytes[run])
             if AlphabetRuns.isUUID(text) { continue }
             guard room(for: number) != nil else { return }
-            output.removeAll(keepingCapacity: true)
-            if AlphabetRuns.isHex(text) {
-                TextDecoding.hex(text, into: &output)
-                consider(output, from: number, at: run.lowerBound, .hex, source: nil)
+            guard isHead else {
+                decodeRun(run, of: bytes, number: number, into: &output)
                 continue
             }
-            decodeBase64(bytes, run, number: number, into: &output)
-            for phase in AlphabetRuns.laterPhases(text) {
-                decodeBase64(bytes, run.lowerBound + phase..<run.upperBound, number: number, into: &output)
+            let hash = ContentHash(text)
+            if innocentRuns.contains(hash) { continue }
+            let before = (worthwhile, exhausted.count)
+            decodeRun(run, of: bytes, number: number, into: &output)
+            if before == (worthwhile, exhausted.count), innocentRuns.count < Self.maximumInnocentRuns {
+                innocentRuns.insert(hash)
             }
-            decodeInside(run, of: bytes, number: number, into: &output)
         }
         for group in signs.base64 where group >= 0 {
             var start = group
@@ -263,6 +258,23 @@ struct ViewScan {
             TextDecoding.hex(UnsafeRawBufferPointer(rebasing: bytes[start...]), into: &output)
             consider(output, from: number, at: start, .hex, source: nil)
         }
+    }
+
+    private mutating func decodeRun(
+        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, into output: inout [UInt8]
+    ) {
+        let text = UnsafeRawBufferPointer(rebasing: bytes[run])
+        if AlphabetRuns.isHex(text) {
+            output.removeAll(keepingCapacity: true)
+            TextDecoding.hex(text, into: &output)
+            consider(output, from: number, at: run.lowerBound, .hex, source: nil)
+            return
+        }
+        decodeBase64(bytes, run, number: number, into: &output)
+        for phase in AlphabetRuns.laterPhases(text) {
+            decodeBase64(bytes, run.lowerBound + phase..<run.upperBound, number: number, into: &output)
+        }
+        decodeInside(run, of: bytes, number: number, into: &output)
     }
 
     /// Decodes what a run of base64 characters may hold besides base64: hex digits between other characters, and segments
@@ -293,12 +305,13 @@ struct ViewScan {
         output.removeAll(keepingCapacity: true)
         let text = UnsafeRawBufferPointer(rebasing: bytes[run])
         TextDecoding.base64(text, into: &output)
-        let isURL = text.contains { $0 == 0x2D || $0 == 0x5F }
+        let isURL = ByteSearch.first(0x2D, in: text, from: 0) != nil || ByteSearch.first(0x5F, in: text, from: 0) != nil
         consider(output, from: number, at: run.lowerBound, isURL ? .base64url : .base64, source: nil)
     }
 
     private mutating func decodeParts(_ bytes: UnsafeRawBufferPointer, number: Int) {
         guard let multipart = MultipartParts(bytes, boundary: boundaries[number]) else { return }
+        if multipart.parts.count >= MultipartParts.maximumParts { note("parts", number) }
         for part in multipart.parts {
             let content = UnsafeRawBufferPointer(rebasing: bytes[part.content])
             guard !content.isEmpty, let room = room(for: number) else { continue }
@@ -338,10 +351,11 @@ struct ViewScan {
         let isWorthIt = bytes.withUnsafeBytes { bytes -> Bool in
             matches.removeAll(keepingCapacity: true)
             if !index.scan(bytes, limit: 1, into: &matches) || !matches.isEmpty { return true }
-            if ContentCodings.sniff(bytes) != nil || !Self.zlibStarts(in: bytes).isEmpty { return true }
+            if ContentCodings.sniff(bytes) != nil || !ZlibGuess.starts(in: bytes).isEmpty { return true }
             return Novelty(of: bytes).exceeds(source, isText: ByteClass.looksLikeText(bytes))
         }
         guard isWorthIt else { return }
+        worthwhile += 1
         let origin = View.Origin(parent: parent, sourceOffset: offset, step: step)
         let hash = bytes.withUnsafeBytes { ContentHash($0) }
         if let same = known[hash] {
@@ -357,8 +371,8 @@ struct ViewScan {
                 shapes: views[parent].shapes))
     }
 
-    /// Places in one view at which a zlib stream is tried.
-    private static let maximumGuesses = 1_024
+    /// Runs that are remembered as innocent.
+    static let maximumInnocentRuns = 4_096
     /// Slashes of one run after which base64 is tried.
     private static let triedSegments = 4
     /// Places that are remembered for one piece of content.

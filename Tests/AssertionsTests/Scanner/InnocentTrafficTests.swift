@@ -115,6 +115,11 @@ struct InnocentTrafficTests {
         #expect(gaps(many) { $0.views = 10 } == [.budget("views")])
         #expect(gaps(many) { _ in } == [])
 
+        let starts = (0..<1_100).flatMap { _ in [0x78, 0x9C, 0xFD, 0xFF, 0x00, 0x81, 0x82, 0x83] as [UInt8] }
+        #expect(gaps(starts) { _ in } == [.budget("zlib-guesses")])
+        let parts = String(repeating: "--b\r\nContent-Type: a/b\r\n\r\nx\r\n", count: 1_100)
+        #expect(gaps(Array(parts.utf8)) { _ in } == [.budget("parts")])
+
         let repeated = Array(String(repeating: Samples.token + " ", count: 300).utf8)
         #expect(gaps(repeated) { $0.matches = 100 } == [.budget("matches")])
         #expect(scan(repeated).hits.count == 1)

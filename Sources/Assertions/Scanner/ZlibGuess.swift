@@ -1,0 +1,28 @@
+/// Where zlib streams (RFC 1950) may begin.
+enum ZlibGuess {
+    /// Places in one view at which a zlib stream is tried.
+    static let maximumGuesses = 1_024
+
+    /// Where zlib streams may begin after the first byte. Their mark has two bytes only, so this is a guess that a failed
+    /// decoding puts right.
+    static func starts(in bytes: UnsafeRawBufferPointer) -> [Int] {
+        var starts: [Int] = []
+        var index = 1
+        while index + 8 < bytes.count, starts.count < maximumGuesses,
+            let found = ByteSearch.first(0x78, in: bytes, from: index)
+        {
+            if found + 8 < bytes.count, isZlibLevel(bytes[found + 1]), hasPlausibleBlock(bytes[found + 2]) {
+                starts.append(found)
+            }
+            index = found + 1
+        }
+        return starts
+    }
+
+    private static func isZlibLevel(_ byte: UInt8) -> Bool {
+        byte == 0x01 || byte == 0x5E || byte == 0x9C || byte == 0xDA
+    }
+
+    /// Whether a deflate block can begin with this byte: type 3 is reserved (RFC 1951 §3.2.3).
+    private static func hasPlausibleBlock(_ byte: UInt8) -> Bool { byte >> 1 & 3 != 3 }
+}
