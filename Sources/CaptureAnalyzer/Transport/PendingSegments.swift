@@ -34,8 +34,10 @@ struct PendingSegments {
     private var head = 0
     /// How many segments from `head` on have `acknowledged` set.
     private var acknowledgedCount = 0
-    /// Bytes held.
+    /// Bytes held, with `segmentOverhead` for each segment: many tiny segments cost more than their payload.
     private(set) var byteCount = 0
+    /// What a segment costs beside its payload, in bytes (its entry, and its own allocation).
+    static let segmentOverhead = 128
 
     var isEmpty: Bool { head == segments.count }
     var count: Int { segments.count - head }
@@ -50,7 +52,7 @@ struct PendingSegments {
         segments[head].bytes = []
         head += 1
         acknowledgedCount = max(acknowledgedCount - 1, 0)
-        byteCount -= segment.bytes.count
+        byteCount -= segment.bytes.count + Self.segmentOverhead
         if isEmpty {
             segments.removeAll(keepingCapacity: segments.count <= 64)
             head = 0
@@ -107,7 +109,7 @@ struct PendingSegments {
                         acknowledged: position <= acknowledged ? arrived : nil),
                     at: index)
                 if position <= acknowledged { acknowledgedCount += 1 }
-                byteCount += piece.count
+                byteCount += piece.count + Self.segmentOverhead
                 newBytes += Int(pieceEnd - position)
                 index += 1
                 position = pieceEnd

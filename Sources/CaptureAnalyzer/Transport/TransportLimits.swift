@@ -6,7 +6,7 @@ public struct TransportLimits: Hashable, Sendable {
     public var conversations = 16384
     /// Ended connections remembered, so that late packets of theirs open no new one.
     public var endedConnections = 16384
-    /// Bytes of one side that wait behind a gap; beyond it the gap is given up.
+    /// Bytes of one side that wait behind a gap (with 128 a segment for its keeping); beyond it the gap is given up.
     public var pendingBytesPerSide = 8 << 20
     /// Segments of one side that wait behind a gap.
     public var pendingSegmentsPerSide = 8192

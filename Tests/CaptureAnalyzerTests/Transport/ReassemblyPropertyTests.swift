@@ -154,8 +154,8 @@ struct ReassemblyPropertyTests {
     /// waits stays within its limit.
     @Test func anySegmentsAtAll() {
         var limits = TransportLimits()
-        limits.pendingBytes = 600
-        limits.pendingBytesPerSide = 300
+        limits.pendingBytes = 3000
+        limits.pendingBytesPerSide = 1500
         limits.pendingSegmentsPerSide = 12
         limits.historyBytes = 64
         limits.openConnections = 3
@@ -194,7 +194,7 @@ struct ReassemblyPropertyTests {
                         wireLength: bytes.count + (Bool.random(using: &generator) ? 0 : 17)),
                     number: number, time: Instant(nanoseconds: .random(in: .min ... .max, using: &generator)),
                     into: &sink, table: &table)
-                #expect(table.counters.pendingBytes <= 600, "seed \(seed)")
+                #expect(table.counters.pendingBytes <= 3000, "seed \(seed)")
             }
             table.finish(into: &sink)
             #expect(sink.faults.isEmpty, "seed \(seed): \(sink.faults.prefix(3))")
