@@ -43,7 +43,7 @@ let package = Package(
         library("CaptureAnalyzer", ["SessionTrace", "WireFormats", "Crypto", "ContentCodings", "CPcap"]),
         library("Assertions", ["SessionTrace", "Crypto", "ContentCodings", "CYaml"]),
         library("Reports", ["SessionTrace", "Assertions"]),
-        library("CommandLine", ["SessionTrace", "WireFormats", "CaptureAnalyzer", "Assertions", "Reports"]),
+        library("CommandLine", ["SessionTrace", "Crypto", "CaptureAnalyzer", "Assertions", "Reports"]),
         .executableTarget(name: "handoff", dependencies: ["CommandLine"], swiftSettings: strict),
 
         tests("SessionTraceTests", ["SessionTrace"]),

@@ -24,7 +24,7 @@ public struct IPAddress: Hashable, Sendable {
     /// 127.0.0.0/8, ::1, and the IPv4-mapped forms of the former.
     public var isLoopback: Bool {
         if isIPv4 { return low >> 24 == 127 }
-        return high == 0 && (low == 1 || (low >> 32 == 0xFFFF && low & 0xFFFF_FFFF >> 24 == 127))
+        return high == 0 && (low == 1 || (low >> 32 == 0xFFFF && (low & 0xFFFF_FFFF) >> 24 == 127))
     }
 
     /// 224.0.0.0/4 and ff00::/8.

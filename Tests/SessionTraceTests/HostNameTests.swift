@@ -27,6 +27,11 @@ import Testing
         #expect(try #require(IPAddress(text)).description == text)
     }
 
+    @Test(arguments: [("127.0.0.1", true), ("::1", true), ("::ffff:127.0.0.1", true), ("::ffff:10.0.0.1", false)])
+    func knowsLoopback(text: String, isLoopback: Bool) throws {
+        #expect(try #require(IPAddress(text)).isLoopback == isLoopback)
+    }
+
     @Test(arguments: ["1.2.3", "1.2.3.256", "1::2::3", "12345::", "1:2:3:4:5:6:7:8:9", "g::", ""])
     func refusesWhatIsNoAddress(text: String) {
         #expect(IPAddress(text) == nil)

@@ -236,3 +236,15 @@ public struct CalendarDay: Hashable, Sendable, CustomStringConvertible {
         instant >= start.advanced(byNanoseconds: 86_400_000_000_000)
     }
 }
+
+extension Policy {
+    /// The role that the policy's own entries give a host, for people; nil for a host that it does not name.
+    public func roleName(of host: HostName) -> String? {
+        let roles: KeyValuePairs<String, [HostPattern]> = [
+            "chia-api": hosts.chiaAPI, "chia-assets": hosts.chiaAssets, "chia": hosts.chia, "partner": hosts.partner,
+            "partner-assets": hosts.partnerAssets, "return": hosts.returnHosts, "telemetry": hosts.telemetry,
+        ]
+        if let named = roles.first(where: { $0.value.contains { $0.covers(host) } }) { return named.key }
+        return hosts.usesBuiltinTelemetry && TelemetryHosts.builtin.category(of: host) != nil ? "telemetry" : nil
+    }
+}

@@ -1,0 +1,50 @@
+# The one entry point. `make demo` and `make test` set everything up themselves.
+SWIFT ?= swift
+# The distribution's newer linker is quieter and faster than the default one.
+FLAGS := -Xswiftc -use-ld=lld
+PREFIX ?= /usr/local
+HANDOFF := .build/release/handoff
+
+.PHONY: demo build test lint fuzz bench asan tsan cover install clean packages test-packages release
+
+demo: release
+	@Scripts/demo.sh $(HANDOFF)
+
+build: packages
+	$(SWIFT) build $(FLAGS)
+
+release: packages
+	@echo "Building handoff (release) …"
+	@$(SWIFT) build -c release --product handoff $(FLAGS) 2>&1 | tail -n 1
+
+test: test-packages
+	$(SWIFT) build --build-tests $(FLAGS)
+	$(SWIFT) test --skip-build $(FLAGS)
+
+lint:
+	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+
+asan: test-packages
+	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/asan $(FLAGS)
+
+tsan: test-packages
+	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan $(FLAGS)
+
+cover: test-packages
+	$(SWIFT) test --enable-code-coverage $(FLAGS)
+	@$(SWIFT) test --show-codecov-path
+
+bench: release test-packages
+	bench/run.sh $(HANDOFF)
+
+install: release
+	install -D -m 0755 $(HANDOFF) $(DESTDIR)$(PREFIX)/bin/handoff
+
+clean:
+	rm -rf .build reports
+
+packages:
+	@Scripts/install-packages.sh build
+
+test-packages:
+	@Scripts/install-packages.sh test

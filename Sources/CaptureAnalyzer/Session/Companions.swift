@@ -1,0 +1,66 @@
+internal import SessionTrace
+internal import WireFormats
+
+/// Files that belong to a trace: key logs and marks, named by the caller or found beside it.
+struct Companions {
+    /// The text of the key logs.
+    private(set) var keyLogs: [[UInt8]] = []
+    /// The marks of the side files, in file order.
+    private(set) var marks: [MarkFile] = []
+
+    /// The most bytes that a companion file may have.
+    static let limit = 256 << 20
+
+    /// Loads what `options` name and what lies beside the trace at `path`: `NAME.keylog`, `NAME.keys` and
+    /// `NAME.marks.jsonl`, where NAME is the path with or without its extensions.
+    static func load(for path: String, options: TraceOptions) throws(TraceError) -> Companions {
+        var companions = Companions()
+        var keyLogs = options.keyLogs
+        var markFiles = options.markFiles
+        if options.readsCompanions, path != "-" {
+            for name in names(of: path) {
+                keyLogs += ["\(name).keylog", "\(name).keys"].filter { isThere($0) && !keyLogs.contains($0) }
+                markFiles += ["\(name).marks.jsonl"].filter { isThere($0) && !markFiles.contains($0) }
+            }
+        }
+        for file in keyLogs { companions.keyLogs.append(try bytes(of: file)) }
+        for file in markFiles {
+            let marks = MarkFile(try bytes(of: file), name: file)
+            if let error = marks.errors.first { throw TraceError("\(error); mend the line or leave it out") }
+            companions.marks.append(marks)
+        }
+        return companions
+    }
+
+    /// The path, and the path without `.pcapng`, `.pcap.gz` and the like.
+    private static func names(of path: String) -> [String] {
+        var names = [path]
+        for packing in ["", ".gz", ".zst"] {
+            for format in [".pcapng", ".pcap", ".cap", ".ntar"] where path.hasSuffix(format + packing) {
+                names.append(String(path.dropLast(format.count + packing.count)))
+            }
+        }
+        return names
+    }
+
+    private static func isThere(_ path: String) -> Bool {
+        (try? FileDescriptor(path: path)) != nil
+    }
+
+    private static func bytes(of path: String) throws(TraceError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        do throws(SystemError) {
+            var input = try CaptureInput(path: path)
+            var piece = [UInt8](repeating: 0, count: 64 << 10)
+            while true {
+                let count = piece.withUnsafeMutableBytes { input.read(into: $0) }
+                if count == 0 { break }
+                bytes += piece.prefix(count)
+                guard bytes.count <= limit else { throw SystemError(number: 27) }
+            }
+        } catch {
+            throw TraceError("\(path): \(error.words); give a readable file")
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,43 @@
+internal import SessionTrace
+internal import WireFormats
+
+/// Marks and the proxy's own words, which travel beside the traffic (DESIGN "Marks").
+extension SessionState {
+    /// Takes a datagram that is a mark; false for any other.
+    mutating func takeMark(_ datagram: UnsafeRawBufferPointer, at packet: PacketReference) -> Bool {
+        guard let reading = TraceText.read(datagram: datagram, at: packet) else { return false }
+        take(reading, at: packet, on: nil)
+        return true
+    }
+
+    /// Takes a packet comment, if it is one of ours; `owner` is the connection of the packet.
+    mutating func take(comment: String, at packet: PacketReference, on owner: ConnectionID?) {
+        guard let reading = TraceText.read(comment: comment, on: packet) else { return }
+        take(reading, at: packet, on: owner)
+    }
+
+    /// Takes the marks of a side file.
+    mutating func take(_ file: MarkFile) {
+        for reading in file.marks { take(.mark(reading), at: nil, on: nil) }
+        notes += file.warnings
+    }
+
+    private mutating func take(_ reading: TraceTextReading, at packet: PacketReference?, on owner: ConnectionID?) {
+        let place = packet.map { "packet \($0.number): " } ?? ""
+        switch reading {
+        case .mark(let read):
+            guard !repeats.isRepeat(read) else { return }
+            note(read.warnings.map { place + $0 })
+            emit(.mark(read.mark))
+        case .event(var event):
+            event.connection = owner
+            emit(.proxyEvent(event))
+        case .unreadable(let why):
+            note([place + why])
+        }
+    }
+
+    private mutating func note(_ lines: [String]) {
+        notes += lines.prefix(max(0, Self.noteLimit - notes.count))
+    }
+}

@@ -1,0 +1,64 @@
+public import SessionTrace
+internal import WireFormats
+
+/// What goes with a trace file, and how it is read.
+public struct TraceOptions: Sendable {
+    /// Paths of NSS key logs, besides those found beside the trace.
+    public var keyLogs: [String] = []
+    /// Paths of mark files (JSON Lines), besides the one found beside the trace.
+    public var markFiles: [String] = []
+    /// A BPF expression; packets that do not match are left out.
+    public var filter: String?
+    /// Whether `NAME.keylog`, `NAME.keys` and `NAME.marks.jsonl` beside the trace are read.
+    public var readsCompanions = true
+    /// Whether the facts list every request.
+    public var keepsRequestLines = false
+
+    /// The defaults.
+    public init() {}
+}
+
+/// An input that could not be read at all.
+public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// One line: what, where, what to do.
+    public var description: String
+
+    /// Makes an error.
+    public init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// What is known of a trace once it has been read.
+public struct TraceReading: Sendable {
+    /// What the `traceEnded` event said.
+    public var summary: TraceSummary
+    /// What any analyser would count.
+    public var facts: CaptureFacts
+}
+
+/// Reads a capture file from its packets to session events.
+///
+///     file → packets → IP → TCP and UDP → TLS, QUIC, DNS, HTTP → events
+public enum TraceReader {
+    /// Reads the trace at `path` (`-` for standard input) and gives every event to `receive`, the last one `traceEnded`.
+    ///
+    /// A file that is cut short or damaged gives everything that is whole; the summary says so. Throws only when nothing
+    /// can be read: no such file, no capture, a filter that does not compile, a bad companion file.
+    public static func read(
+        path: String, options: TraceOptions, into receive: (SessionEvent) -> Void
+    ) throws(TraceError) -> TraceReading {
+        let companions = try Companions.load(for: path, options: options)
+        var session = TraceSession(companions: companions, options: options)
+        do {
+            var file = try CaptureFile(path: path, filter: options.filter)
+            session.begin(companions, into: receive)
+            while let record = try file.next() {
+                session.take(record, into: receive)
+            }
+            return session.finish(file.summary, into: receive)
+        } catch {
+            throw TraceError("\(error)")
+        }
+    }
+}

@@ -1,0 +1,140 @@
+internal import SessionTrace
+internal import WireFormats
+
+/// The state of one trace while it is read: records of the file in, session events out.
+struct TraceSession {
+    private var streams = PacketStreams()
+    private var analyzer: SessionAnalyzer
+    private var lastPacket = PacketReference(number: 0, time: .distantPast)
+
+    init(companions: Companions, options: TraceOptions) {
+        var decryption = DecryptionContext()
+        for log in companions.keyLogs { log.withUnsafeBytes { decryption.keys.add(nss: $0) } }
+        var state = SessionState(decryption: decryption, limits: ConversationLimits())
+        state.facts.keepsRequests = options.keepsRequestLines
+        analyzer = SessionAnalyzer(state: state)
+    }
+
+    /// Gives the marks of side files, before the first packet.
+    mutating func begin(_ companions: Companions, into receive: (SessionEvent) -> Void) {
+        for file in companions.marks { analyzer.state.take(file) }
+        for event in analyzer.state.takeEvents() { receive(event) }
+    }
+
+    /// Takes the next record of the file.
+    mutating func take(_ record: CaptureRecord, into receive: (SessionEvent) -> Void) {
+        switch record {
+        case .packet(let packet):
+            take(packet)
+        case .secrets(let secrets):
+            if secrets.kind == .tlsKeyLog {
+                secrets.bytes.withUnsafeBytes { analyzer.state.decryption.keys.add(nss: $0) }
+            }
+        case .interface(let interface):
+            if let name = interface.name { streams.name(interface: interface.index, name) }
+        case .opaque(let block):
+            // Other analysers number such blocks among the packets.
+            analyzer.state.facts.packets += 1
+            analyzer.state.facts.capturedBytes += block.length
+            analyzer.state.facts.wireBytes += block.length
+        case .section, .statistics, .names:
+            break
+        }
+        for event in analyzer.state.takeEvents() { receive(event) }
+    }
+
+    private mutating func take(_ packet: CapturedPacket) {
+        let reference = packet.reference
+        lastPacket = reference
+        analyzer.state.facts.count(packet)
+        let owner = streams.receive(packet, into: &analyzer)
+        for comment in packet.comments { analyzer.state.take(comment: comment, at: reference, on: owner) }
+    }
+
+    /// Ends the trace.
+    mutating func finish(_ file: CaptureFileSummary, into receive: (SessionEvent) -> Void) -> TraceReading {
+        streams.finish(into: &analyzer)
+        var facts = analyzer.state.facts
+        facts.tcpStreams = streams.transport.tcpConnections
+        facts.udpStreams = streams.transport.udpConversations
+        facts.ipFragments = streams.network.ipFragments
+        facts.retransmissions = streams.transport.repeatedSegments
+        facts.outOfOrder = streams.transport.outOfOrderSegments
+        facts.malformed += streams.network.malformed
+        if !file.isComplete { facts.readError = file.notes.first }
+        let summary = summary(of: file, facts: facts)
+        for spot in blindSpots(of: file, summary) { analyzer.state.emit(.blindSpot(spot)) }
+        for event in analyzer.state.takeEvents() { receive(event) }
+        receive(.traceEnded(summary))
+        return TraceReading(summary: summary, facts: facts)
+    }
+
+    private func summary(of file: CaptureFileSummary, facts: CaptureFacts) -> TraceSummary {
+        var summary = TraceSummary()
+        summary.packets = facts.packets
+        summary.span = facts.span
+        summary.isComplete = file.isComplete
+        summary.isOwnRecording = file.isOwnRecording
+        summary.droppedPackets = file.droppedPackets
+        // A recording of the proxy shows what went through it; a capture of the link shows everything on it.
+        summary.layers = file.isOwnRecording ? [.transport, .tls, .http] : Set(TraceSummary.Layer.allCases)
+        summary.watchedForBypass = !file.isOwnRecording || file.interfaceNames.count > 1
+        summary.decryption = analyzer.state.secureSessions
+        let keys = analyzer.state.decryption.keys
+        summary.decryption.keys = keys.entryCount
+        summary.decryption.unusedKeys = keys.entryCount - keys.usedCount
+        summary.notes = file.notes + networkNotes + analyzer.state.notes
+        return summary
+    }
+
+    /// What was left out of the packets, in words.
+    private var networkNotes: [String] {
+        let counters = streams.network
+        let counts: KeyValuePairs<String, Int> = [
+            "of a link type that is not read": counters.unsupportedLinkType,
+            "captured too short to hold their headers": counters.headersCutShort,
+            "encrypted on the air": counters.encryptedOnAir,
+            "with headers that contradict themselves": counters.malformed,
+        ]
+        return counts.filter { $0.value > 0 }.map { "\($0.value) packet\($0.value == 1 ? "" : "s") \($0.key)" }
+    }
+
+    /// What the file as a whole could not show.
+    private func blindSpots(of file: CaptureFileSummary, _ summary: TraceSummary) -> [BlindSpot] {
+        let span = summary.span ?? TimeSpan(.distantPast, .distantFuture)
+        var spots: [BlindSpot] = []
+        func add(_ reason: BlindSpot.Reason, _ span: TimeSpan, _ detail: String) {
+            spots.append(BlindSpot(reason: reason, span: span, noticed: lastPacket, detail: detail))
+        }
+        if let dropped = file.droppedPackets, dropped > 0 {
+            add(.captureDrops, span, "\(dropped) packets dropped while capturing")
+        }
+        if file.isCutShort || file.isDamaged {
+            add(.fileCutShort, TimeSpan(span.latest, .distantFuture), file.notes.last ?? "")
+        }
+        if file.hasUnreadSections { add(.unreadablePackets, span, file.notes.first ?? "") }
+        let unread =
+            streams.network.unsupportedLinkType + streams.network.encryptedOnAir
+            + streams.network.headersCutShort
+        if unread > 0 { add(.unreadablePackets, span, networkNotes.joined(separator: "; ")) }
+        return spots
+    }
+}
+
+extension CaptureFacts {
+    /// Counts a packet as the file gives it.
+    mutating func count(_ packet: borrowing CapturedPacket) {
+        packets += 1
+        capturedBytes += packet.bytes.count
+        wireBytes += packet.originalLength
+        if packet.isTruncated { truncatedPackets += 1 }
+        guard packet.hasTimestamp else { return }
+        let time = packet.reference.time
+        guard let known = span else {
+            span = TimeSpan(time)
+            return
+        }
+        if time < known.earliest { span?.earliest = time }
+        if time > known.latest { span?.latest = time }
+    }
+}

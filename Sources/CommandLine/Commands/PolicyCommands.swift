@@ -1,0 +1,67 @@
+internal import Assertions
+internal import CaptureAnalyzer
+internal import SessionTrace
+
+/// `handoff policy check`: whether a policy file can be used.
+struct PolicyCheckCommand {
+    static let syntax = CommandSyntax(
+        name: "policy check", operands: "[FILE]", operandCount: 0...1,
+        summary: "Check a policy file (default: handoff.yml here or above).", options: [])
+
+    private let handoff: Handoff
+    private let arguments: Arguments
+
+    init(handoff: Handoff, arguments: Arguments) {
+        self.handoff = handoff
+        self.arguments = arguments
+    }
+
+    func run() throws -> ExitStatus {
+        guard let path = arguments.operands.first ?? TraceFiles.policy(for: "-") else {
+            handoff.console.complain("no handoff.yml here or in a folder above; make one with handoff policy init")
+            return .usage
+        }
+        do {
+            _ = try PolicyBook.load(path)
+            handoff.console.result("\(path): valid\n")
+            return .conforming
+        } catch let error as InvalidPolicy {
+            handoff.console.complain(error.message)
+            return .usage
+        }
+    }
+}
+
+/// `handoff policy init`: a policy to begin with.
+struct PolicyInitCommand {
+    static let syntax = CommandSyntax(
+        name: "policy init", operands: "", operandCount: 0...0,
+        summary: "Print a policy to begin with; with --from, the partner's host and paths as a trace shows them.",
+        options: [
+            .value("from", "TRACE", "take hosts and paths from this trace")
+        ] + TraceArguments.options.filter { $0.name != "policy" })
+
+    private let handoff: Handoff
+    private let arguments: Arguments
+
+    init(handoff: Handoff, arguments: Arguments) {
+        self.handoff = handoff
+        self.arguments = arguments
+    }
+
+    func run() throws -> ExitStatus {
+        var sketch = PolicySketch()
+        if let path = arguments.value("from") {
+            do {
+                _ = try TraceReader.read(path: path, options: TraceArguments.options(from: arguments)) { event in
+                    sketch.receive(event)
+                }
+            } catch {
+                handoff.console.complain("\(error)")
+                return .unreadable
+            }
+        }
+        handoff.console.result(sketch.text)
+        return .conforming
+    }
+}

@@ -1,0 +1,39 @@
+internal import Assertions
+
+/// `handoff rules`: what the rules are.
+struct RulesCommand {
+    static let syntax = CommandSyntax(
+        name: "rules", operands: "[ID]", operandCount: 0...1,
+        summary: "List the rules, or tell one: what it checks and what makes it inconclusive.", options: [])
+
+    private let handoff: Handoff
+    private let arguments: Arguments
+
+    init(handoff: Handoff, arguments: Arguments) {
+        self.handoff = handoff
+        self.arguments = arguments
+    }
+
+    func run() throws -> ExitStatus {
+        guard let id = arguments.operands.first else {
+            for rule in RuleCatalogue.all {
+                handoff.console.result("\(rule.id)  \(rule.severity.rawValue.uppercased().prefix(1))  \(rule.name)\n")
+            }
+            return .conforming
+        }
+        let ids = RuleCatalogue.all.map(\.id)
+        guard let rule = RuleCatalogue.all.first(where: { $0.id == id.uppercased() || $0.name == id }) else {
+            let hint = NearestWord.to(id.uppercased(), among: ids).map { "; did you mean \($0)?" } ?? ""
+            throw UsageError(message: "no rule \(id)\(hint)")
+        }
+        var lines = [
+            "\(rule.id) \(rule.name)", "", "  \(rule.sentence)", "", "  severity      \(rule.severity.rawValue)",
+            "  contract      \(rule.heading)",
+        ]
+        if !rule.matrix.isEmpty { lines.append("  matrix        \(rule.matrix.joined(separator: ", "))") }
+        lines.append("  gate          \(RuleCatalogue.headline.contains(rule.id) ? "headline" : "none by default")")
+        lines += ["", "  Inconclusive when: \(rule.inconclusiveWhen)"]
+        handoff.console.result(lines.joined(separator: "\n") + "\n")
+        return .conforming
+    }
+}

@@ -1,0 +1,108 @@
+internal import Assertions
+internal import CaptureAnalyzer
+internal import Reports
+internal import SessionTrace
+
+/// `handoff show`: what a trace holds, for people or for programs.
+struct ShowCommand {
+    static let syntax = CommandSyntax(
+        name: "show", operands: "TRACE", operandCount: 1...1,
+        summary: "Show a trace: its timeline, what one rule looked at, its events as JSON, or its facts.",
+        options: TraceArguments.options + [
+            .value("rule", "ID", "only what this rule looked at, with the numbers it compared"),
+            .flag("json", "one event a line, as JSON"),
+            .flag("facts", "counts that any other analyser would give, as key<TAB>value"),
+        ])
+
+    private let handoff: Handoff
+    private let arguments: Arguments
+
+    init(handoff: Handoff, arguments: Arguments) {
+        self.handoff = handoff
+        self.arguments = arguments
+    }
+
+    func run() throws -> ExitStatus {
+        guard ["rule", "json", "facts"].filter(arguments.has).count <= 1 else {
+            throw UsageError(message: "--rule, --json and --facts exclude each other")
+        }
+        do {
+            if arguments.has("facts") { return try facts() }
+            if arguments.has("json") { return try events() }
+            if let id = arguments.value("rule") { return try rule(id) }
+            return try timeline()
+        } catch let error as TraceError {
+            handoff.console.complain("\(error)")
+            return .unreadable
+        } catch let error as InvalidPolicy {
+            handoff.console.complain(error.message)
+            return .usage
+        }
+    }
+
+    private var path: String { arguments.operands[0] }
+
+    private func redactor() -> Redactor {
+        Redactor(installationKey: InstallationKey.load(handoff.environment))
+    }
+
+    private func facts() throws -> ExitStatus {
+        var options = TraceArguments.options(from: arguments)
+        options.keepsRequestLines = true
+        let reading = try TraceReader.read(path: path, options: options) { _ in }
+        handoff.console.result(reading.facts.lines(version: handoffVersion).joined(separator: "\n") + "\n")
+        return status(of: reading.summary)
+    }
+
+    private func events() throws -> ExitStatus {
+        let writer = EventJSON(redactor: redactor())
+        let console = handoff.console
+        let reading = try TraceReader.read(path: path, options: TraceArguments.options(from: arguments)) { event in
+            console.result(writer.line(event) + "\n")
+        }
+        return status(of: reading.summary)
+    }
+
+    private func timeline() throws -> ExitStatus {
+        var policies = PolicyBook(given: arguments.value("policy"))
+        let policy = try policies.policy(for: path)
+        var timeline = Timeline(style: handoff.console.style(handoff.environment), redactor: redactor()) { host in
+            policy.roleName(of: host)
+        }
+        let reading = try TraceReader.read(path: path, options: TraceArguments.options(from: arguments)) { event in
+            timeline.receive(event)
+        }
+        handoff.console.result(timeline.text)
+        for note in reading.summary.notes { handoff.console.complain("\(path): \(note)") }
+        return status(of: reading.summary)
+    }
+
+    private func rule(_ id: String) throws -> ExitStatus {
+        let ids = RuleCatalogue.all.map(\.id)
+        let wanted = id.uppercased()
+        guard ids.contains(wanted) else {
+            let hint = NearestWord.to(wanted, among: ids).map { "; did you mean \($0)?" } ?? ""
+            throw UsageError(message: "no rule \(id)\(hint)")
+        }
+        var policies = PolicyBook(given: arguments.value("policy"))
+        var options = JudgeOptions()
+        options.installationKey = InstallationKey.load(handoff.environment)
+        var judge = SessionJudge(policy: try policies.policy(for: path), options: options)
+        let reading = try TraceReader.read(path: path, options: TraceArguments.options(from: arguments)) { event in
+            judge.receive(event)
+        }
+        var verdict = judge.finish()
+        verdict.rules.removeAll { $0.id != wanted }
+        let style = handoff.console.style(handoff.environment)
+        handoff.console.result(VerdictTable(path: path, verdict: verdict, style: style).text(isVerbose: true))
+        let packets = verdict.rules.flatMap { rule in
+            rule.lookedAt.flatMap(\.packets) + rule.findings.flatMap { $0.evidence.flatMap(\.packets) }
+        }
+        if !packets.isEmpty { handoff.console.result("\nWireshark filter: \(wiresharkFilter(packets))\n") }
+        return status(of: reading.summary)
+    }
+
+    private func status(of summary: TraceSummary) -> ExitStatus {
+        summary.isComplete ? .conforming : .unreadable
+    }
+}

@@ -1,0 +1,56 @@
+internal import Assertions
+internal import CaptureAnalyzer
+
+/// The options that every command with a trace has.
+enum TraceArguments {
+    static let options: [OptionSyntax] = [
+        .value("policy", "FILE", "the policy; default: handoff.yml beside the trace, then in the folders above it"),
+        .value(
+            "keylog", "FILE", repeats: true, "an NSS key log; NAME.keylog and NAME.keys beside the trace are read too"),
+        .value("marks", "FILE", repeats: true, "marks as JSON Lines; NAME.marks.jsonl beside the trace is read too"),
+        .value("filter", "EXPRESSION", "take only packets that match this BPF expression (pcap-filter(7))"),
+    ]
+
+    static func options(from arguments: Arguments) -> TraceOptions {
+        var options = TraceOptions()
+        options.keyLogs = arguments.all("keylog")
+        options.markFiles = arguments.all("marks")
+        options.filter = arguments.value("filter")
+        return options
+    }
+}
+
+/// Loads each policy once, however many traces it judges.
+struct PolicyBook {
+    private let given: String?
+    private var loaded: [String: Policy] = [:]
+
+    init(given: String?) {
+        self.given = given
+    }
+
+    /// The policy for a trace: the one given, the nearest `handoff.yml`, or the defaults.
+    mutating func policy(for trace: String) throws -> Policy {
+        guard let path = given ?? TraceFiles.policy(for: trace) else { return .defaults }
+        if let policy = loaded[path] { return policy }
+        let policy = try Self.load(path)
+        loaded[path] = policy
+        return policy
+    }
+
+    /// Reads one policy file.
+    static func load(_ path: String) throws -> Policy {
+        do {
+            return try Policy.parse(yaml: String(decoding: try FileSystem.read(path), as: UTF8.self), file: path)
+        } catch let error as FileError {
+            throw InvalidPolicy(message: "\(error); give a policy with --policy")
+        } catch let error as PolicyError {
+            throw InvalidPolicy(message: "\(error)")
+        }
+    }
+}
+
+/// A policy that can't be used; exit status 2.
+struct InvalidPolicy: Error {
+    var message: String
+}

@@ -1,0 +1,72 @@
+internal import Reports
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// Where results and talk go: results to standard output, everything else to standard error.
+///
+/// A value of closures, so that a test can collect both.
+public struct Console {
+    /// Writes a result.
+    public var result: (String) -> Void
+    /// Writes talk: errors, notes, progress.
+    public var talk: (String) -> Void
+    /// Whether results go to a terminal.
+    public var resultIsTerminal: Bool
+    /// Whether talk goes to a terminal.
+    public var talkIsTerminal: Bool
+    /// Columns of the terminal.
+    public var width: Int
+
+    /// Makes a console.
+    public init(
+        result: @escaping (String) -> Void, talk: @escaping (String) -> Void, resultIsTerminal: Bool = false,
+        talkIsTerminal: Bool = false, width: Int = 110
+    ) {
+        self.result = result
+        self.talk = talk
+        self.resultIsTerminal = resultIsTerminal
+        self.talkIsTerminal = talkIsTerminal
+        self.width = width
+    }
+
+    /// The process's own standard output and standard error.
+    public static var process: Console {
+        var size = winsize()
+        let isSized = ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        return Console(
+            result: { write($0, to: 1) }, talk: { write($0, to: 2) }, resultIsTerminal: isatty(1) == 1,
+            talkIsTerminal: isatty(2) == 1, width: isSized ? Int(size.ws_col) : 110)
+    }
+
+    private static func write(_ text: String, to descriptor: Int32) {
+        var text = text
+        text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while !rest.isEmpty {
+                #if canImport(Glibc)
+                    let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+                #elseif canImport(Musl)
+                    let count = Musl.write(descriptor, rest.baseAddress, rest.count)
+                #endif
+                if count > 0 { rest = UnsafeRawBufferPointer(rebasing: rest[count...]) }
+                // A reader that has gone (a closed pipe) ends the output, not the verdict.
+                if count < 0, errno != EINTR { return }
+            }
+        }
+    }
+
+    /// The style of text results: colours on a terminal unless `NO_COLOR` is set (no-color.org).
+    func style(_ environment: [String: String]) -> TextStyle {
+        let isPlain = !(environment["NO_COLOR"] ?? "").isEmpty || environment["TERM"] == "dumb"
+        return TextStyle(usesColour: resultIsTerminal && !isPlain, width: resultIsTerminal ? width : 110)
+    }
+
+    /// One line of talk, `handoff: ` before it.
+    func complain(_ text: String) {
+        talk("handoff: \(text)\n")
+    }
+}

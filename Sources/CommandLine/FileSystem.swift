@@ -1,0 +1,106 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// A file that could not be read or written: the path and the system's words.
+struct FileError: Error, CustomStringConvertible {
+    var path: String
+    var words: String
+
+    init(_ path: String) {
+        self.path = path
+        words = String(cString: strerror(errno))
+    }
+
+    var description: String { "\(path): \(words)" }
+}
+
+/// The few things that commands do with files besides reading traces.
+enum FileSystem {
+    /// The whole content of a small file.
+    static func read(_ path: String) throws(FileError) -> [UInt8] {
+        guard let file = fopen(path, "rb") else { throw FileError(path) }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = fread(&piece, 1, piece.count, file)
+            bytes += piece.prefix(count)
+            if count < piece.count { break }
+        }
+        if ferror(file) != 0 { throw FileError(path) }
+        return bytes
+    }
+
+    /// Gives `body` the whole content of a file of any size without reading it into memory.
+    static func withMapped<Value>(_ path: String, _ body: (UnsafeRawBufferPointer) -> Value) throws(FileError) -> Value
+    {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError(path) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileError(path) }
+        guard status.st_size > 0 else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        let length = Int(status.st_size)
+        guard let address = mmap(nil, length, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED else {
+            throw FileError(path)
+        }
+        defer { munmap(address, length) }
+        return body(UnsafeRawBufferPointer(start: address, count: length))
+    }
+
+    /// Writes a file, replacing what was there; `permissions` count only for a new file.
+    static func write(_ bytes: [UInt8], to path: String, permissions: mode_t = 0o644) throws(FileError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, permissions)
+        guard descriptor >= 0, let file = fdopen(descriptor, "wb") else { throw FileError(path) }
+        let written = fwrite(bytes, 1, bytes.count, file)
+        guard fclose(file) == 0, written == bytes.count else { throw FileError(path) }
+    }
+
+    /// Whether there is a folder at `path`.
+    static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Whether there is anything at `path`.
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// Makes a folder and those above it.
+    static func makeFolder(_ path: String) {
+        var made = path.hasPrefix("/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            made += made.isEmpty || made.hasSuffix("/") ? String(part) : "/\(part)"
+            mkdir(made, 0o700)
+        }
+    }
+
+    /// The names in a folder, sorted, without those that begin with a dot.
+    static func names(in path: String) throws(FileError) -> [String] {
+        guard let folder = opendir(path) else { throw FileError(path) }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// The folder that holds `path`: `.` for a bare name.
+    static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// The absolute path without symbolic links; nil when nothing is there.
+    static func absolute(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}

@@ -1,0 +1,96 @@
+internal import Assertions
+
+/// The command `handoff`: words in, output and an exit status out.
+public struct Handoff {
+    let environment: [String: String]
+    let console: Console
+
+    /// Makes the command with the environment and the console of a process, or of a test.
+    public init(environment: [String: String], console: Console) {
+        self.environment = environment
+        self.console = console
+    }
+
+    private static let commands: [(syntax: CommandSyntax, run: @Sendable (Handoff, Arguments) throws -> ExitStatus)] = [
+        (CheckCommand.syntax, { try CheckCommand(handoff: $0, arguments: $1).run() }),
+        (ShowCommand.syntax, { try ShowCommand(handoff: $0, arguments: $1).run() }),
+        (RulesCommand.syntax, { try RulesCommand(handoff: $0, arguments: $1).run() }),
+        (PolicyInitCommand.syntax, { try PolicyInitCommand(handoff: $0, arguments: $1).run() }),
+        (PolicyCheckCommand.syntax, { try PolicyCheckCommand(handoff: $0, arguments: $1).run() }),
+    ]
+
+    /// Runs the command line `words` (without the program's name).
+    public func run(_ words: [String]) -> ExitStatus {
+        guard let first = words.first else {
+            console.talk(Self.overview)
+            return .usage
+        }
+        if first == "--help" || first == "-h" || first == "help" {
+            console.result(Self.overview)
+            return .conforming
+        }
+        if first == "--version" {
+            console.result("handoff \(handoffVersion)\n")
+            return .conforming
+        }
+        guard let command = Self.command(for: words) else {
+            let known = Self.commands.map(\.syntax.name)
+            let hint = NearestWord.to(first, among: known).map { "; did you mean \($0)?" } ?? ""
+            let isGroup = known.contains { $0.hasPrefix("\(first) ") }
+            console.complain(
+                isGroup
+                    ? "\(first) needs a word more: \(known.filter { $0.hasPrefix("\(first) ") }.joined(separator: ", "))"
+                    : "unknown command \(first)\(hint); see handoff --help")
+            return .usage
+        }
+        do {
+            let count = command.syntax.name.split(separator: " ").count
+            let arguments = try Arguments(Array(words.dropFirst(count)), syntax: command.syntax)
+            if arguments.wantsHelp {
+                console.result(command.syntax.help)
+                return .conforming
+            }
+            return try command.run(self, arguments)
+        } catch let error as UsageError {
+            console.complain("\(error.message); see handoff \(command.syntax.name) --help")
+            return .usage
+        } catch let error as FileError {
+            console.complain("\(error)")
+            return .unreadable
+        } catch {
+            console.complain("\(error)")
+            return .internalError
+        }
+    }
+
+    private static func command(for words: [String]) -> (
+        syntax: CommandSyntax, run: @Sendable (Handoff, Arguments) throws -> ExitStatus
+    )? {
+        commands.first { entry in
+            let name = entry.syntax.name.split(separator: " ").map(String.init)
+            return Array(words.prefix(name.count)) == name
+        }
+    }
+
+    /// What `handoff --help` prints.
+    static var overview: String {
+        let width = commands.map(\.syntax.name.count).max() ?? 0
+        let lines = commands.map { entry in
+            let name = entry.syntax.name
+            return "  \(name)\(String(repeating: " ", count: width - name.count + 2))\(entry.syntax.summary)"
+        }
+        return """
+            usage: handoff COMMAND [OPTION…] [ARGUMENT…]
+
+            Proves from network traffic that a mobile app hands its user over to Chia the way the partner contract demands.
+
+            \(lines.joined(separator: "\n"))
+
+            handoff COMMAND --help tells more; handoff --version prints the version.
+
+            Exit status: 0 conforming · 1 violation · 2 wrong usage or policy · 3 an input could not be read to its end ·
+            4 a gated rule is inconclusive or nothing was exercised · 5 a fault of handoff itself
+
+            """
+    }
+}

@@ -1,0 +1,43 @@
+/// Finds the traces that operands name and the policy that goes with each.
+enum TraceFiles {
+    private static let endings = [".pcap", ".pcapng", ".cap", ".ntar"].flatMap { [$0, "\($0).gz", "\($0).zst"] }
+
+    /// Replaces each folder among `operands` by the captures in it and below it, in the order of their names.
+    static func expand(_ operands: [String]) throws(FileError) -> [String] {
+        var paths: [String] = []
+        for operand in operands {
+            if operand != "-", FileSystem.isFolder(operand) {
+                paths += try captures(in: operand, depth: 0)
+            } else {
+                paths.append(operand)
+            }
+        }
+        return paths
+    }
+
+    private static func captures(in folder: String, depth: Int) throws(FileError) -> [String] {
+        guard depth < 16 else { return [] }
+        var paths: [String] = []
+        for name in try FileSystem.names(in: folder) {
+            let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+            if FileSystem.isFolder(path) {
+                paths += try captures(in: path, depth: depth + 1)
+            } else if endings.contains(where: name.hasSuffix) {
+                paths.append(path)
+            }
+        }
+        return paths
+    }
+
+    /// `handoff.yml` beside the trace, or the nearest one above it; nil when there is none.
+    static func policy(for trace: String) -> String? {
+        guard let start = FileSystem.absolute(trace == "-" ? "." : FileSystem.parent(of: trace)) else { return nil }
+        var folder = start
+        while true {
+            let candidate = folder == "/" ? "/handoff.yml" : "\(folder)/handoff.yml"
+            if FileSystem.exists(candidate) { return candidate }
+            guard folder != "/" else { return nil }
+            folder = FileSystem.parent(of: folder)
+        }
+    }
+}

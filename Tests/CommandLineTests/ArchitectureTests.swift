@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+/// The arrows between modules, as the sources import them: downwards only.
+@Suite struct ArchitectureTests {
+    /// What each module may import besides the standard library.
+    static let allowed: [String: Set<String>] = [
+        "SessionTrace": [],
+        "ContentCodings": ["CZlib", "CBrotli", "CZstd"],
+        "Crypto": ["COpenSSL"],
+        "WireFormats": ["SessionTrace", "Crypto", "ContentCodings", "CNghttp2"],
+        "CaptureAnalyzer": [
+            "SessionTrace", "WireFormats", "Crypto", "ContentCodings", "CPcap", "Glibc", "Musl", "Darwin",
+        ],
+        "Assertions": ["SessionTrace", "Crypto", "ContentCodings", "CYaml"],
+        "Reports": ["SessionTrace", "Assertions"],
+        "CommandLine": [
+            "SessionTrace", "WireFormats", "CaptureAnalyzer", "Assertions", "Reports", "Crypto", "FoundationEssentials",
+
+        ],
+        "handoff": ["CommandLine"],
+    ]
+
+    /// The platform's own C library, open to all.
+    static let platform: Set<String> = ["Glibc", "Musl", "Darwin"]
+
+    /// C libraries that exactly one Swift file may import.
+    static let oneImporter = ["CPcap", "CNghttp2", "CYaml"]
+
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    static func imports() throws -> [(module: String, file: String, imported: String)] {
+        let sources = root.appending(path: "Sources")
+        var found: [(module: String, file: String, imported: String)] = []
+        for module in try FileManager.default.contentsOfDirectory(atPath: sources.path) where module != "CLibraries" {
+            let folder = sources.appending(path: module)
+            let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+            for file in files where file.hasSuffix(".swift") {
+                let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+                for line in text.split(separator: "\n") {
+                    let words = line.split(separator: " ")
+                    guard let keyword = words.firstIndex(of: "import"), keyword <= 1, words.count > keyword + 1 else {
+                        continue
+                    }
+                    if keyword == 1, !["public", "internal", "package", "private", "fileprivate"].contains(words[0]) {
+                        continue
+                    }
+                    found.append((module, "\(module)/\(file)", String(words[keyword + 1])))
+                }
+            }
+        }
+        return found
+    }
+
+    @Test func modulesImportOnlyWhatTheyMay() throws {
+        let imports = try Self.imports()
+        #expect(!imports.isEmpty)
+        for (module, file, imported) in imports {
+            let may = try #require(Self.allowed[module], "a module that the table does not know: \(module)")
+            #expect(may.contains(imported) || Self.platform.contains(imported), "\(file) imports \(imported)")
+        }
+    }
+
+    @Test(arguments: oneImporter)
+    func oneFileImportsEachLibrary(library: String) throws {
+        let files = try Self.imports().filter { $0.imported == library }.map(\.file)
+        #expect(files.count <= 1, "\(library): \(files)")
+    }
+}
