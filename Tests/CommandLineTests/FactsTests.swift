@@ -39,8 +39,7 @@ import Testing
         return differences
     }
 
-    /// Values by key; lists are sorted, and `request` gathers the request lines without their packet numbers, less than
-    /// 200 bytes each.
+    /// Values by key; `sni` and `ja4` are sorted, `request` gathers the request lines without their packet numbers.
     static func read(_ text: String) -> [String: String] {
         var facts: [String: String] = [:]
         var requests: [String] = []
@@ -56,7 +55,10 @@ import Testing
         for key in ["sni", "ja4"] {
             facts[key] = facts[key]?.split(separator: ",").sorted().joined(separator: ",")
         }
-        facts["request"] = requests.sorted().joined(separator: "; ")
+        // A long list is compared by its length where the table argues about it.
+        let list = requests.sorted().joined(separator: "; ")
+        facts["request"] = list
+        if list.utf8.count > 4_000 { facts["requests"] = "\(requests.count) requests" }
         return facts
     }
 
@@ -77,8 +79,9 @@ import Testing
         for key in Self.keys {
             let expected = theirs[key] ?? ""
             if let difference = differences["\(file):\(key)"] {
-                #expect(expected == difference.tshark, "the table's value for tshark, \(key)")
-                #expect(ours[key] ?? "" == difference.ours, "\(key), argued in the table")
+                let isLong = ours["requests"] != nil && key == "request"
+                #expect((isLong ? theirs["requests"] : expected) == difference.tshark, "tshark's \(key) in the table")
+                #expect((isLong ? ours["requests"] : ours[key]) ?? "" == difference.ours, "\(key), argued in the table")
             } else {
                 #expect(ours[key] ?? "" == expected, "\(key)")
             }

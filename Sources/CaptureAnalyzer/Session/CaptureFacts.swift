@@ -120,7 +120,7 @@ extension CaptureFacts {
         case .clientHello(let hello):
             clientHellos += 1
             if let name = hello.serverName?.text, !serverNames.contains(name) { serverNames.append(name) }
-            if !fingerprints.contains(hello.ja4) { fingerprints.append(hello.ja4) }
+            if !hello.ja4.isEmpty, !fingerprints.contains(hello.ja4) { fingerprints.append(hello.ja4) }
         case .nameLookup(let lookup):
             if lookup.isResponse { dnsResponses += 1 } else { dnsQueries += 1 }
             if !lookup.rawName.isEmpty { queryNames.insert(lookup.rawName) }
