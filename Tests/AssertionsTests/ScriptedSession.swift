@@ -281,6 +281,18 @@ struct ScriptedSession {
             ended: ended)
     }
 
+    /// A WebSocket message of the device on the connection that an exchange opened.
+    mutating func message(_ exchange: ExchangeID, _ payload: [UInt8], at time: Double) {
+        let packet = reference(time)
+        add(
+            time,
+            .message(
+                Message(
+                    exchange: exchange, from: .client, kind: .text,
+                    payload: Body(bytes: payload, length: payload.count, missing: 0, isComplete: true, isCut: false),
+                    started: packet, ended: packet, frames: 1)))
+    }
+
     /// The app's share request.
     @discardableResult
     mutating func share(

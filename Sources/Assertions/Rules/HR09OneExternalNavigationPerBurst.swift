@@ -8,14 +8,14 @@ internal import SessionTrace
 /// and what a Chia page starts itself; those after a `reload` mark are not counted. A share burst that brought no URL
 /// must lead to none.
 ///
-/// Inconclusive: connections to Chia that could not be read; a trace that ends too soon, or around which traffic may have
+/// Inconclusive: no tap marks; connections to Chia that could not be read; a trace that ends too soon, or around which traffic may have
 /// gone, when no navigation was seen.
 enum OneExternalNavigationPerBurst: Rule {
     static let description = RuleDescription(
         id: "HR-09", name: "one-external-navigation-per-burst", severity: .error,
         sentence: "A burst of taps opens exactly one page in the browser: the URL that came back, or the neutral URL.",
         heading: "The tap sequence", matrix: ["M-10"],
-        inconclusiveWhen: "connections to Chia could not be read, or the trace ends before a navigation can be missed")
+        inconclusiveWhen: "taps are not marked, connections to Chia could not be read, or the trace ends before a navigation can be missed")
 
     /// A navigation that does not come within this time of its URL is missing.
     static let patience = Nanoseconds.seconds(10)
@@ -23,16 +23,26 @@ enum OneExternalNavigationPerBurst: Rule {
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no share or neutral tap, and no handoff URL"
         var counts: [String] = []
-        for url in session.urls where session.attempts[url.attempt - 1].outcome == .success {
-            judge(url, session, &judgement, &counts)
+        let delivered = session.urls.filter { session.attempts[$0.attempt - 1].outcome == .success }
+        var done: Set<HandoffURL> = []
+        for url in delivered where !done.contains(url) {
+            let burst = session.burst(of: session.attempts[url.attempt - 1])
+            let own = burst == nil
+                ? [url] : delivered.filter { session.burst(of: session.attempts[$0.attempt - 1]) == burst }
+            done.formUnion(own)
+            judge(own, of: burst, session, &judgement, &counts)
         }
         for burst in session.shareBursts { judgeWithoutURL(burst, session, &judgement) }
         for burst in session.neutralBursts { judge(neutral: burst, session, &judgement, &counts) }
-        judgement.passSentence = counts.isEmpty ? "no navigation, and none was due" : counts.joined(separator: "; ")
+        judgement.passSentence =
+            counts.isEmpty ? "no navigation, and none was due" : counts.joined(separator: "; ")
         if session.urls.isEmpty { session.doubtMissingAttempts(&judgement) }
-        if session.taps.isEmpty, !session.urls.isEmpty {
-            judgement.assume("tap-assumed", "no tap is marked; each handoff URL is taken to belong to one burst")
+        if session.taps.isEmpty, !session.attempts.isEmpty {
+            judgement.doubt(
+                "no-tap-mark", "\(counts.first ?? "no navigation"), but no tap is marked to count it against",
+                remedy: "mark each tap: {\"kind\":\"tap\",\"target\":\"share\"}")
         }
+        session.doubtPolicy(&judgement)
         if session.chiaRequests.contains(where: {
             $0.isNavigation && $0.actor.actor == .browser && !$0.actor.isDefinite
         }) {
@@ -43,22 +53,24 @@ enum OneExternalNavigationPerBurst: Rule {
         session.doubtMarks(&judgement)
         session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)
-        session.doubtChiaHost(&judgement)
     }
 
     // MARK: a share burst with its URL
 
+    /// The URLs of one burst: one page is opened, whichever of them it is.
     private static func judge(
-        _ url: HandoffURL, _ session: Session, _ judgement: inout Judgement, _ counts: inout [String]
+        _ urls: [HandoffURL], of burst: Burst?, _ session: Session, _ judgement: inout Judgement,
+        _ counts: inout [String]
     ) {
-        let attempt = session.attempts[url.attempt - 1]
-        let burst = session.burst(of: attempt)
-        judgement.looked(at: url.evidence)
+        for url in urls { judgement.looked(at: url.evidence) }
         for evidence in burst?.evidence ?? [] { judgement.looked(at: evidence) }
-        let opened = navigations(session, from: url.since) { session.handoffURL(askedBy: $0)?.url == url }
+        guard let due = urls.map(\.since).min() else { return }
+        let opened = navigations(session, from: due) { record in
+            session.handoffURL(askedBy: record).map { urls.contains($0.url) } ?? false
+        }
         report(
-            opened, target: "the handoff URL \(url.label)", burst: burst, due: url.since, host: url.address?.host,
-            because: [url.evidence], session, &judgement, &counts)
+            opened, target: "the handoff URL \(urls.map(\.label).joined(separator: " or "))", burst: burst, due: due,
+            host: urls[0].address?.host, because: urls.map(\.evidence), session, &judgement, &counts)
     }
 
     private static func judge(
@@ -163,9 +175,9 @@ enum OneExternalNavigationPerBurst: Rule {
             session.handoffURL(askedBy: $0) != nil || session.neutralURL(askedBy: $0) != nil
         }.filter { $0[0].started.time < end }
         guard let group = opened.first else { return }
-        let end0 = own.last.map { "whose request ended as \($0.outcome.word)" } ?? "which brought no URL"
+        let what = own.last.map { "whose request ended as \($0.outcome.word)" } ?? "which brought no URL"
         judgement.violation(
-            "navigation-without-url", "\(burst.words) on share, \(end0), and yet the browser opened a page",
+            "navigation-without-url", "\(burst.words) on share, \(what), and yet the browser opened a page",
             place: [group[0].pathTemplate], evidence: burst.evidence + own.map { $0.evidence() } + [evidence(of: group)]
         )
     }
