@@ -154,7 +154,8 @@ import Testing
         var session = ScriptedSession()
         session.mark(.launch, at: 0)
         session.projection(at: 0.5)
-        session.exchange(.browser, "GET", "https://chia.health/poll", at: 1, headers: [("sec-fetch-site", "same-origin")])
+        session.exchange(
+            .browser, "GET", "https://chia.health/poll", at: 1, headers: [("sec-fetch-site", "same-origin")])
         session.tap(.share, at: 4)
         session.share(at: 4.1)
         session.browse(ScriptedSession.url, at: 4.5)
@@ -176,7 +177,9 @@ import Testing
         let result = try judge { session in
             session.exchange(
                 .browser, "GET", "https://chia.health/poll", at: 60,
-                headers: [("sec-fetch-site", "same-origin"), ("sec-fetch-dest", "empty"), ("referer", ScriptedSession.url)])
+                headers: [
+                    ("sec-fetch-site", "same-origin"), ("sec-fetch-dest", "empty"), ("referer", ScriptedSession.url),
+                ])
         }
         #expect(result.verdict == .pass)
         #expect(result.findings.contains { $0.kind == "not-the-app" && $0.severity == .info })

@@ -70,7 +70,8 @@ import Testing
         #expect(result.sentence.contains("250 ms"))
     }
 
-    @Test(arguments: [(8.0, "late-mark"), (6.5, "")]) func aHandMadeMarkMayBeLate(at time: Double, code: String) throws {
+    @Test(arguments: [(8.0, "late-mark"), (6.5, "")]) func aHandMadeMarkMayBeLate(at time: Double, code: String) throws
+    {
         let result = try flow {
             $0.share(at: time)
             $0.mark(.tap, .share, at: 10, by: .person)

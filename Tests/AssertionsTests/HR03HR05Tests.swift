@@ -23,7 +23,8 @@ import Testing
     @Test func nodesSingleFetchFieldIsNoBrowser() throws {
         let result = try judge {
             $0.exchange(
-                .app, "GET", "https://chia.health/x", at: 6, headers: [("user-agent", "node"), ("sec-fetch-mode", "cors")])
+                .app, "GET", "https://chia.health/x", at: 6,
+                headers: [("user-agent", "node"), ("sec-fetch-mode", "cors")])
         }
         #expect(result.verdict == .fail)
     }
@@ -109,7 +110,9 @@ import Testing
         #expect(result.lookedAt.contains { $0.label == "navigation" })
     }
 
-    @Test(arguments: [ScriptedSession.url, ScriptedSession.url + "?utm=1", ScriptedSession.neutral, ScriptedSession.neutral + "/"])
+    @Test(arguments: [
+        ScriptedSession.url, ScriptedSession.url + "?utm=1", ScriptedSession.neutral, ScriptedSession.neutral + "/",
+    ])
     func aHEADOfTheAppFails(address: String) throws {
         let result = try judge { $0.exchange(.app, "HEAD", address, at: 4.35) }
         #expect(result.findings.contains { $0.kind == "head" }, "\(address)")
@@ -124,20 +127,27 @@ import Testing
         let result = try judge { session in
             session.exchange(
                 .browser, "GET", ScriptedSession.url, at: 4.35,
-                headers: [header, ("sec-fetch-site", "none"), ("sec-fetch-dest", "document"), ("sec-fetch-mode", "navigate")])
+                headers: [
+                    header, ("sec-fetch-site", "none"), ("sec-fetch-dest", "document"), ("sec-fetch-mode", "navigate"),
+                ])
         }
         #expect(result.findings.contains { $0.kind == "prefetch" })
     }
 
     @Test func previewServicesAndRangesFail() throws {
         let preview = try judge {
-            $0.exchange(.app, "GET", ScriptedSession.url, at: 4.35, headers: [("user-agent", "facebookexternalhit/1.1 Facebot Twitterbot/1.0")])
+            $0.exchange(
+                .app, "GET", ScriptedSession.url, at: 4.35,
+                headers: [("user-agent", "facebookexternalhit/1.1 Facebot Twitterbot/1.0")])
         }
         #expect(preview.findings.contains { $0.kind == "preview" })
         let range = try judge {
             $0.exchange(
                 .browser, "GET", ScriptedSession.url, at: 4.35,
-                headers: [("range", "bytes=0-99"), ("sec-fetch-site", "none"), ("sec-fetch-dest", "document"), ("sec-fetch-mode", "navigate")])
+                headers: [
+                    ("range", "bytes=0-99"), ("sec-fetch-site", "none"), ("sec-fetch-dest", "document"),
+                    ("sec-fetch-mode", "navigate"),
+                ])
         }
         #expect(range.findings.contains { $0.kind == "range" })
     }
@@ -146,7 +156,9 @@ import Testing
         let result = try judge {
             $0.exchange(
                 .browser, "GET", ScriptedSession.url, at: 5,
-                headers: [("sec-fetch-site", "same-origin"), ("sec-fetch-dest", "empty"), ("referer", ScriptedSession.url)])
+                headers: [
+                    ("sec-fetch-site", "same-origin"), ("sec-fetch-dest", "empty"), ("referer", ScriptedSession.url),
+                ])
         }
         #expect(result.verdict == .pass)
         #expect(result.findings.contains { $0.kind == "not-the-app" })
@@ -157,7 +169,8 @@ import Testing
     }
 
     @Test func aDisguisedClientIsNotDecided() throws {
-        #expect(try judge { $0.exchange(.disguised, "GET", ScriptedSession.url, at: 5) }.reason?.code == "actor-unknown")
+        #expect(
+            try judge { $0.exchange(.disguised, "GET", ScriptedSession.url, at: 5) }.reason?.code == "actor-unknown")
     }
 
     @Test func withoutAnyURLItIsNotApplicable() throws {

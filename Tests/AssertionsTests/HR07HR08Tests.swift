@@ -50,7 +50,10 @@ import Testing
             $0.tap(.share, at: 4.2)
             $0.share(at: 4.25, key: ScriptedSession.key2, url: ScriptedSession.otherURL)
         }
-        #expect(verdict["HR-07"].findings.contains { $0.kind == "second-key" && $0.message.contains("2 taps within 200 ms") })
+        #expect(
+            verdict["HR-07"].findings.contains {
+                $0.kind == "second-key" && $0.message.contains("2 taps within 200 ms")
+            })
         #expect(verdict.matrix["M-10"] == .violated)
     }
 
@@ -73,7 +76,9 @@ import Testing
         #expect(verdict["HR-07"].verdict == .pass, "\(verdict.story)")
     }
 
-    @Test(arguments: [(503, ScriptedSession.Fate.answered), (429, .answered), (500, .answered), (0, .reset), (201, .lost)])
+    @Test(arguments: [
+        (503, ScriptedSession.Fate.answered), (429, .answered), (500, .answered), (0, .reset), (201, .lost),
+    ])
     func afterAnUncertainEndARetryIsAllowed(status: Int, fate: ScriptedSession.Fate) throws {
         let verdict = try judge {
             $0.tap(.share, at: 4)
@@ -184,7 +189,8 @@ import Testing
         #expect(result.verdict == .fail)
         #expect(result.severity == .warning)
         #expect(result.findings[0].kind == "lost-tap")
-        #expect(SetVerdict(traces: [JudgedTrace(path: "a", verdict: verdict)], options: SetOptions()).outcome != .violation)
+        #expect(
+            SetVerdict(traces: [JudgedTrace(path: "a", verdict: verdict)], options: SetOptions()).outcome != .violation)
     }
 
     @Test func aWithdrawnProjectionExcusesTheTap() throws {
@@ -276,7 +282,9 @@ import Testing
         #expect(verdict["HR-07"].verdict == .pass, "\(verdict.story)")
         #expect(verdict["HR-07"].sentence == "1 session request for 1 tap")
         #expect(verdict["HR-08"].sentence == "1 session request")
-        #expect(verdict["HR-07"].lookedAt.contains { $0.place != nil && $0.packets.count > 3 }, "the collapse is in the evidence")
+        #expect(
+            verdict["HR-07"].lookedAt.contains { $0.place != nil && $0.packets.count > 3 },
+            "the collapse is in the evidence")
         #expect(verdict["HR-13"].verdict == .notApplicable)
     }
 

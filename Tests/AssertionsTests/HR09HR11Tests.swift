@@ -26,7 +26,9 @@ import Testing
             $0.browse(ScriptedSession.url, at: 4.5)
             $0.browse(ScriptedSession.url, at: 4.7)
         }
-        #expect(result.findings.contains { $0.kind == "second-navigation" && $0.message.contains("200 ms after the first") })
+        #expect(
+            result.findings.contains { $0.kind == "second-navigation" && $0.message.contains("200 ms after the first") }
+        )
     }
 
     @Test func theBrowsersOwnRetryCountsAsOne() throws {
@@ -39,7 +41,8 @@ import Testing
 
     @Test func chiasRedirectIsNoSecondNavigation() throws {
         let result = try judge {
-            $0.browse(ScriptedSession.url, at: 4.5, status: 308, responseHeaders: [("location", ScriptedSession.url + "/")])
+            $0.browse(
+                ScriptedSession.url, at: 4.5, status: 308, responseHeaders: [("location", ScriptedSession.url + "/")])
             $0.browse(ScriptedSession.url + "/", at: 4.7)
         }
         #expect(result.verdict == .pass, "\(result.sentence)")
@@ -57,7 +60,9 @@ import Testing
     @Test func whatAPageOfChiaOpensIsNotCounted() throws {
         let result = try judge {
             $0.browse(ScriptedSession.url, at: 4.5)
-            $0.browse(ScriptedSession.url + "?step=2", at: 9, headers: [("sec-fetch-site", "same-origin"), ("referer", ScriptedSession.url)])
+            $0.browse(
+                ScriptedSession.url + "?step=2", at: 9,
+                headers: [("sec-fetch-site", "same-origin"), ("referer", ScriptedSession.url)])
         }
         #expect(result.verdict == .pass)
     }
@@ -130,13 +135,18 @@ import Testing
     }
 
     @Test func whoAskedMayBeUnknown() throws {
-        let result = try judge { $0.exchange(.disguised, "GET", ScriptedSession.url, at: 4.5, headers: [("accept", "text/html")]) }
+        let result = try judge {
+            $0.exchange(.disguised, "GET", ScriptedSession.url, at: 4.5, headers: [("accept", "text/html")])
+        }
         #expect(result.verdict != .pass)
     }
 }
 
 @Suite struct HR11KeyPresentAndUUIDv4Tests {
-    private func judge(key: String?, headers: [(String, String)] = [], retry: String? = nil, policy: String? = nil, body: String = ScriptedSession.body)
+    private func judge(
+        key: String?, headers: [(String, String)] = [], retry: String? = nil, policy: String? = nil,
+        body: String = ScriptedSession.body
+    )
         throws -> RuleResult
     {
         var session = ScriptedSession.upToTap()
@@ -154,8 +164,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("00000000-0000-0000-0000-000000000000", "constant-uuid"), ("ffffffff-ffff-ffff-ffff-ffffffffffff", "constant-uuid"),
-        ("7b0f6f0e-4c1d-1f5a-9d55-0a2f8f1f3c11", "not-version-4"), ("017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "not-version-4"),
+        ("00000000-0000-0000-0000-000000000000", "constant-uuid"),
+        ("ffffffff-ffff-ffff-ffff-ffffffffffff", "constant-uuid"),
+        ("7b0f6f0e-4c1d-1f5a-9d55-0a2f8f1f3c11", "not-version-4"),
+        ("017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "not-version-4"),
         ("7b0f6f0e-4c1d-4f5a-cd55-0a2f8f1f3c11", "not-rfc-variant"), ("{\(ScriptedSession.key1)}", "not-uuid"),
         ("urn:uuid:\(ScriptedSession.key1)", "not-uuid"), ("7b0f6f0e4c1d4f5a9d550a2f8f1f3c11", "not-uuid"),
         ("7b0f6f0e-4c1d-4f5a-9d55-0a2f8f1f3cxx", "not-uuid"), ("1", "not-uuid"),
@@ -179,7 +191,8 @@ import Testing
 
     @Test func theKeyMayBeInTheBody() throws {
         let policy = "requests: {session: {key: body /requestId}}\n"
-        let body = ScriptedSession.body.replacing("{\"catalogId\"", with: "{\"requestId\":\"\(ScriptedSession.key1)\",\"catalogId\"")
+        let body = ScriptedSession.body.replacing(
+            "{\"catalogId\"", with: "{\"requestId\":\"\(ScriptedSession.key1)\",\"catalogId\"")
         #expect(try judge(key: nil, policy: policy, body: body).verdict == .pass)
         #expect(try judge(key: nil, policy: policy).findings.contains { $0.kind == "no-key" })
     }

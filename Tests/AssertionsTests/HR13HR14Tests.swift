@@ -31,22 +31,32 @@ import Testing
         let result = try judge {
             $0.share(
                 at: 5,
-                body: #"{"disclosureVersion":"2026-03","catalogId":"item-4711-abcdef","affirmed":true,"affirmedAt":"2026-11-29T12:00:03Z"}"#)
+                body:
+                    #"{"disclosureVersion":"2026-03","catalogId":"item-4711-abcdef","affirmed":true,"affirmedAt":"2026-11-29T12:00:03Z"}"#
+            )
         }
         #expect(result.verdict == .fail)
         #expect(result.sentence.contains("order or spacing"))
     }
 
     @Test func anotherContentTypeFails() throws {
-        #expect(try judge { $0.share(at: 5, headers: [("content-type", "text/plain")]) }.findings.contains { $0.kind == "content-type-differs" })
+        #expect(
+            try judge { $0.share(at: 5, headers: [("content-type", "text/plain")]) }.findings.contains {
+                $0.kind == "content-type-differs"
+            })
     }
 
     @Test func anotherQueryFails() throws {
-        #expect(try judge { $0.share(at: 5, path: "/handoff-session?attempt=2") }.findings.contains { $0.kind == "address-differs" })
+        #expect(
+            try judge { $0.share(at: 5, path: "/handoff-session?attempt=2") }.findings.contains {
+                $0.kind == "address-differs"
+            })
     }
 
     @Test func headersThatMayChangeAreInformation() throws {
-        let result = try judge { $0.share(at: 5, headers: [("authorization", "Bearer new"), ("traceparent", "00-1-2-01")]) }
+        let result = try judge {
+            $0.share(at: 5, headers: [("authorization", "Bearer new"), ("traceparent", "00-1-2-01")])
+        }
         #expect(result.verdict == .pass)
         #expect(result.findings.contains { $0.kind == "header-differs" && $0.severity == .info })
         #expect(!result.findings.contains { $0.message.contains("Bearer") })

@@ -12,7 +12,9 @@ import Testing
 
     @Test func theAppsCrashReportFailsBoth() throws {
         let verdict = try judge {
-            $0.exchange(.app, "POST", "https://o4507.ingest.sentry.io/api/1/envelope/", at: 10, body: #"{"crumb":"\#(ScriptedSession.url)"}"#)
+            $0.exchange(
+                .app, "POST", "https://o4507.ingest.sentry.io/api/1/envelope/", at: 10,
+                body: #"{"crumb":"\#(ScriptedSession.url)"}"#)
         }
         #expect(verdict["HR-46"].verdict == .fail, "\(verdict.story)")
         #expect(verdict["HR-47"].verdict == .fail)
@@ -23,7 +25,9 @@ import Testing
 
     @Test func aThirdPartyFailsOnlyTheSecond() throws {
         let verdict = try judge {
-            $0.exchange(.app, "GET", "https://images.shopcdn.example/a.png", at: 10, headers: [("referer", ScriptedSession.url)])
+            $0.exchange(
+                .app, "GET", "https://images.shopcdn.example/a.png", at: 10, headers: [("referer", ScriptedSession.url)]
+            )
         }
         #expect(verdict["HR-46"].verdict == .pass, "\(verdict.story)")
         #expect(verdict["HR-47"].verdict == .fail)
@@ -43,14 +47,21 @@ import Testing
         #expect(verdict["HR-47"].verdict == .fail)
     }
 
-    @Test(arguments: ["referer", "origin", "redirect", "page"]) func whatAChiaPageStartsIsNotTheApps(kind: String) throws {
+    @Test(arguments: ["referer", "origin", "redirect", "page"]) func whatAChiaPageStartsIsNotTheApps(kind: String)
+        throws
+    {
         let verdict = try judge { session in
             let address = "https://www.google-analytics.com/collect?dl=\(ScriptedSession.token)"
             switch kind {
-            case "referer": session.exchange(.browser, "GET", address, at: 5, headers: [("referer", ScriptedSession.url)])
-            case "origin": session.exchange(.browser, "POST", address, at: 5, headers: [("origin", "https://chia.health")], body: ScriptedSession.url)
+            case "referer":
+                session.exchange(.browser, "GET", address, at: 5, headers: [("referer", ScriptedSession.url)])
+            case "origin":
+                session.exchange(
+                    .browser, "POST", address, at: 5, headers: [("origin", "https://chia.health")],
+                    body: ScriptedSession.url)
             case "redirect":
-                session.browse("https://chia.health/out", at: 4.9, status: 302, responseHeaders: [("location", address)])
+                session.browse(
+                    "https://chia.health/out", at: 4.9, status: 302, responseHeaders: [("location", address)])
                 session.browse(address, at: 5)
             default: session.exchange(.browser, "GET", address, at: 5)
             }
@@ -88,7 +99,9 @@ import Testing
     @Test func yesterdaysTokenFailsWithoutAnySession() throws {
         var session = ScriptedSession()
         session.mark(.launch, at: 0)
-        session.exchange(.app, "POST", "https://o4507.ingest.sentry.io/api/1/envelope/", at: 1, body: "u=https://chia.health/h/phs_Aq1Bw2Ce3Dr4Et5Fy6Gu7")
+        session.exchange(
+            .app, "POST", "https://o4507.ingest.sentry.io/api/1/envelope/", at: 1,
+            body: "u=https://chia.health/h/phs_Aq1Bw2Ce3Dr4Et5Fy6Gu7")
         let verdict = try session.judge()
         #expect(verdict["HR-46"].verdict == .fail, "\(verdict.story)")
         #expect(verdict["HR-47"].verdict == .fail)
@@ -98,7 +111,8 @@ import Testing
         var session = ScriptedSession()
         session.mark(.launch, at: 0)
         session.options.foreignTokens = ["phs_Zk3Tq8WvX2"]
-        session.exchange(.app, "POST", "https://o4507.ingest.sentry.io/api/1/envelope/", at: 1, body: "u=phs_Zk3Tq8WvX2")
+        session.exchange(
+            .app, "POST", "https://o4507.ingest.sentry.io/api/1/envelope/", at: 1, body: "u=phs_Zk3Tq8WvX2")
         #expect(try session.judge()["HR-46"].verdict == .fail)
     }
 
@@ -122,7 +136,8 @@ import Testing
     // What could hide a leak.
 
     @Test(arguments: [
-        ("o4507.ingest.sentry.io", "opaque-telemetry"), ("api.partner.example", "no-keys"), ("unknown.example", "no-keys"),
+        ("o4507.ingest.sentry.io", "opaque-telemetry"), ("api.partner.example", "no-keys"),
+        ("unknown.example", "no-keys"),
     ]) func dataThatStayedUnreadAfterTheURLIsNotDecided(host: String, code: String) throws {
         let verdict = try judge { $0.dark(.app, host, at: 20, lastData: 21) }
         #expect(verdict["HR-46"].reason?.code == code, "\(verdict.story)")
@@ -194,7 +209,9 @@ import Testing
             var session = ScriptedSession.upToTap()
             session.tap(.share, at: 4)
             session.share(at: 4.1, url: "https://chia.health/h/\(token)")
-            session.exchange(.app, "POST", "https://api2.amplitude.com/2/httpapi", at: time, body: #"{"events":[{"u":"\#(token)"}]}"#)
+            session.exchange(
+                .app, "POST", "https://api2.amplitude.com/2/httpapi", at: time, body: #"{"events":[{"u":"\#(token)"}]}"#
+            )
             return try session.judge()["HR-46"].findings.first?.fingerprint
         }
         let first = try fingerprint(token: ScriptedSession.token, at: 10)
@@ -211,17 +228,27 @@ import Testing
     }
 
     @Test func pollingByTheSessionsIdFails() throws {
-        let result = try judge { $0.exchange(.app, "GET", "https://api.partner.example/handoff-session/hs-91c2d0aa7766", at: 20) }
-        #expect(result.findings.contains { $0.kind == "session-lookup" && $0.message.contains("an id of the session response") })
+        let result = try judge {
+            $0.exchange(.app, "GET", "https://api.partner.example/handoff-session/hs-91c2d0aa7766", at: 20)
+        }
+        #expect(
+            result.findings.contains {
+                $0.kind == "session-lookup" && $0.message.contains("an id of the session response")
+            })
     }
 
     @Test func pollingByTheKeyFails() throws {
-        let result = try judge { $0.exchange(.app, "GET", "https://api.partner.example/result?k=\(ScriptedSession.key1)", at: 20) }
+        let result = try judge {
+            $0.exchange(.app, "GET", "https://api.partner.example/result?k=\(ScriptedSession.key1)", at: 20)
+        }
         #expect(result.findings.contains { $0.message.contains("the idempotency key") })
     }
 
     @Test func theAppsRequestToChiaFails() throws {
-        #expect(try judge { $0.exchange(.app, "GET", "https://api.chia.health/v2/x", at: 20) }.findings.contains { $0.kind == "chia-request" })
+        #expect(
+            try judge { $0.exchange(.app, "GET", "https://api.chia.health/v2/x", at: 20) }.findings.contains {
+                $0.kind == "chia-request"
+            })
     }
 
     @Test func theCatalogIdIsTheAppsOwn() throws {
@@ -258,7 +285,9 @@ import Testing
     }
 
     @Test func anUnknownSenderToChiaIsNotDecided() throws {
-        #expect(try judge { $0.exchange(.disguised, "GET", "https://www.chia.health/x", at: 20) }.reason?.code == "actor-unknown")
+        #expect(
+            try judge { $0.exchange(.disguised, "GET", "https://www.chia.health/x", at: 20) }.reason?.code
+                == "actor-unknown")
     }
 
     @Test func unreadPartnerTrafficIsNotDecided() throws {

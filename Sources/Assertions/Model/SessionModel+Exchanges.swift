@@ -30,7 +30,7 @@ extension SessionModel {
             }
         }
 
-        if isChiaHost || host.map({ neutralHosts.contains($0) }) ?? false {
+        if isChiaHost || host.map({ openedHosts.contains($0) }) ?? false {
             if chiaRequests.count < limits.chiaRequests {
                 chiaRequests.append(
                     RequestRecord(exchange, request: request, flow: flow, host: host, redactor: redactor))
@@ -116,7 +116,10 @@ extension SessionModel {
     }
 
     private mutating func learn(from session: SessionRequest, _ exchange: Exchange) {
-        if let url = session.answer.url { learn(.handoffURL, url, since: exchange.ended.time) }
+        if let url = session.answer.url {
+            learn(.handoffURL, url, since: exchange.ended.time)
+            if let host = WebAddress(url)?.host, openedHosts.count < 100 { openedHosts.insert(host) }
+        }
         guard session.matchesTemplate || session.hasSessionShape else { return }
         if let key = session.key { learn(.idempotencyKey, key, since: session.record.started.time) }
         let sent = String(decoding: session.body, as: UTF8.self)
@@ -146,8 +149,8 @@ extension SessionModel {
         guard holes != nil || !decisions.isEmpty else { return }
         guard projections.count < limits.projections else { return giveUp("projections") }
         for decision in decisions {
-            if let host = decision.neutralURL.flatMap({ WebAddress($0) })?.host, neutralHosts.count < 100 {
-                neutralHosts.insert(host)
+            if let host = decision.neutralURL.flatMap({ WebAddress($0) })?.host, openedHosts.count < 100 {
+                openedHosts.insert(host)
             }
         }
         projections.append(

@@ -41,7 +41,8 @@ struct SessionModel: Sendable {
     var redirects: [WebAddress: RequestRecord] = [:]
     /// Requests that opened a WebSocket, for the actor of its messages.
     var upgrades: [ExchangeID: RequestRecord] = [:]
-    var neutralHosts: Set<HostName> = []
+    /// Hosts of handoff and neutral URLs: requests to them are kept, whatever the policy calls them.
+    var openedHosts: Set<HostName> = []
 
     var proxyFaults: [ProxyEvent] = []
     var appRequests = 0

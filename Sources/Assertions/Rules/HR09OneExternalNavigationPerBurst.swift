@@ -15,7 +15,9 @@ enum OneExternalNavigationPerBurst: Rule {
         id: "HR-09", name: "one-external-navigation-per-burst", severity: .error,
         sentence: "A burst of taps opens exactly one page in the browser: the URL that came back, or the neutral URL.",
         heading: "The tap sequence", matrix: ["M-10"],
-        inconclusiveWhen: "taps are not marked, connections to Chia could not be read, or the trace ends before a navigation can be missed")
+        inconclusiveWhen:
+            "taps are not marked, connections to Chia could not be read, or the trace ends before a navigation can be missed"
+    )
 
     /// A navigation that does not come within this time of its URL is missing.
     static let patience = Nanoseconds.seconds(10)
@@ -27,7 +29,8 @@ enum OneExternalNavigationPerBurst: Rule {
         var done: Set<HandoffURL> = []
         for url in delivered where !done.contains(url) {
             let burst = session.burst(of: session.attempts[url.attempt - 1])
-            let own = burst == nil
+            let own =
+                burst == nil
                 ? [url] : delivered.filter { session.burst(of: session.attempts[$0.attempt - 1]) == burst }
             done.formUnion(own)
             judge(own, of: burst, session, &judgement, &counts)
