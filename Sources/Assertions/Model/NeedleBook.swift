@@ -29,6 +29,11 @@ struct NeedleBook: Sendable {
         return Needle(number: known.count, kind: kind, label: "\(prefix)#\(counts[kind] ?? 1)", value: value)
     }
 
+    /// A value that is searched as part of another.
+    mutating func know(_ value: String, as number: Int) {
+        if known[value] == nil, known.count < Self.limit { known[value] = number }
+    }
+
     /// Whether a value was taught.
     func contains(_ value: String) -> Bool { known[value] != nil }
 }

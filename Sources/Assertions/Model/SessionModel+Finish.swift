@@ -41,11 +41,12 @@ extension SessionModel {
         ] where isFull {
             giveUp(table)
         }
-        let leaks =
+        var leaks =
             self.leaks.values.sorted {
                 ($0.started, $0.request?.id ?? Self.noExchange) < ($1.started, $1.request?.id ?? Self.noExchange)
             }
             + otherLeaks.sorted { ($0.started, $0.host?.text ?? "") < ($1.started, $1.host?.text ?? "") }
+        for index in leaks.indices { leaks[index].hits = Self.merged(leaks[index].hits) }
         return Session(
             policy: policy, roles: roles, redactor: redactor, summary: summary,
             isWhole: hasEnded && summary.isComplete, span: span(attempts), marks: reading, attempts: attempts,

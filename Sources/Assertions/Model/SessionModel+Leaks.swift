@@ -6,6 +6,8 @@ extension SessionModel {
     mutating func learn(_ kind: Needle.Kind, _ value: String, since: Instant?) {
         guard let needle = needles.add(kind, value) else { return }
         scanner.learn(needle: needle)
+        // A URL's token is searched with it.
+        if kind == .handoffURL, let token = Token.first(in: value) { needles.know(token, as: needle.number) }
         for item in backlog.items(since: since) {
             switch item {
             case .exchange(let exchange, let flow): scan(exchange, flow)
@@ -41,6 +43,15 @@ extension SessionModel {
         guard !result.hits.isEmpty else { return }
         guard leaks[exchange.id] != nil || leaks.count < limits.hits else { return giveUp("leaks") }
         leaks[exchange.id] = LeakRecord(carrier: .request(record), hits: result.hits)
+    }
+
+    /// One hit a place: a token that was learnt from a navigation before its URL was, is the URL's.
+    static func merged(_ hits: [LeakHit]) -> [LeakHit] {
+        let ofURLs = hits.filter { $0.needle?.kind == .handoffURL }
+        return hits.filter { hit in
+            hit.needle?.kind != .token
+                || !ofURLs.contains { $0.location == hit.location && $0.matched == hit.matched }
+        }
     }
 
     mutating func receive(_ message: Message) {

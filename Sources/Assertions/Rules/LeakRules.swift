@@ -15,7 +15,8 @@ enum LeakRules {
     }
 
     static func blame(_ leak: LeakRecord, _ session: Session) -> Blame {
-        let toChia = session.role(of: leak.host).isChia
+        // The host of a handoff URL is where it is meant to go, whatever the policy calls it.
+        let toChia = session.role(of: leak.host).isChia || session.urls.contains { $0.address?.host == leak.host }
         switch leak.actor.actor {
         case .app, .webview: return .app
         case .os: return .system
