@@ -30,7 +30,7 @@ extension TLSConnectionDecoder {
         }
         for side in Side.allCases {
             let traffic = self[side].traffic
-            guard traffic.closedRecords == 0, traffic.lostBytes > 0, let first = traffic.firstClosed,
+            guard traffic.closedRecords == 0, traffic.hasLoss, let first = traffic.firstClosed,
                 let last = traffic.lastClosed
             else { continue }
             give(.hole, from: side, first, last, bytes: traffic.lostBytes, into: &sink)
@@ -41,9 +41,9 @@ extension TLSConnectionDecoder {
         let opened = client.traffic.openedRecords + server.traffic.openedRecords
         let closed = client.traffic.closedRecords + server.traffic.closedRecords
         let reason = client.traffic.reason ?? server.traffic.reason
-        let lost = client.traffic.lostBytes + server.traffic.lostBytes
+        let hasLoss = client.traffic.hasLoss || server.traffic.hasLoss
         if closed > 0 { return opened > 0 ? .partly(reason ?? .noKeys) : .opaque(reason ?? .noKeys) }
-        if lost > 0 { return opened > 0 ? .partly(.hole) : .opaque(.hole) }
+        if hasLoss { return opened > 0 ? .partly(.hole) : .opaque(.hole) }
         return opened > 0 ? .decrypted : .noApplicationData
     }
 

@@ -102,6 +102,8 @@ public struct TLSConnectionDecoder {
                 readRecords($0, from: .client, at: client.recordStart ?? packet, context: &context, into: &sink)
             }
         }
+        // First with what has come meanwhile, each record in its order; only then is what still waits given up.
+        drain(context: &context, into: &sink)
         isFinal = true
         drain(context: &context, into: &sink)
         for side in Side.allCases {
@@ -272,7 +274,7 @@ public struct TLSConnectionDecoder {
     private mutating func noteLost(
         _ side: Side, at packet: PacketReference, context: inout DecryptionContext, into sink: inout some TLSSink
     ) {
-        let lost = self[side].records.takeLost()
+        let lost = self[side].records.takeLost(isFinal: isFinal)
         guard lost != LostRecords() else { return }
         if held.contains(where: { $0.side == side }) {
             hold(HeldItem(side: side, content: .lost(lost), packet: packet), context: &context, into: &sink)
@@ -299,6 +301,7 @@ public struct TLSConnectionDecoder {
         case .classic, .early, .handshake, .application, .unreadable: break
         }
         self[side].gap = .some(nil)
+        self[side].traffic.hasLoss = true
         let bytes = certain.reduce(lost.unframedBytes) { $0 + $1.payloadLength }
         self[side].traffic.lostBytes = self[side].traffic.lostBytes.addingReportingOverflow(bytes).partialValue & .max
         self[side].traffic.firstClosed = self[side].traffic.firstClosed ?? packet
@@ -318,6 +321,7 @@ public struct TLSConnectionDecoder {
     private mutating func countCutRecord(_ side: Side, at packet: PacketReference) {
         let cut = self[side].records.withUnfinished { header, part in (header, part.count) }
         guard let (header, count) = cut, header.type == .applicationData else { return }
+        self[side].traffic.hasLoss = true
         self[side].traffic.lostBytes += count
         self[side].traffic.firstClosed = self[side].traffic.firstClosed ?? self[side].recordStart ?? packet
         self[side].traffic.lastClosed = packet

@@ -83,6 +83,7 @@ struct TrafficTally {
     var closedBytes = 0
     /// Bytes of records that a hole has spoilt, and of the hole.
     var lostBytes = 0
+    var hasLoss = false
     var first: PacketReference?
     var last: PacketReference?
     var firstClosed: PacketReference?

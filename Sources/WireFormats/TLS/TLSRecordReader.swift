@@ -97,10 +97,18 @@ public struct TLSRecordReader {
         return body(header, UnsafeRawBufferPointer(rebasing: bytes.bytes[TLSRecordHeader.length...]))
     }
 
-    /// Takes the account of what holes have swallowed since the last call.
-    public mutating func takeLost() -> LostRecords {
-        defer { lost = LostRecords() }
-        return lost
+    /// Takes the account of what holes have swallowed since the last call. While a search goes on, bytes that may hold
+    /// further records are left out, since more of them may come; `isFinal` takes them all the same.
+    public mutating func takeLost(isFinal: Bool = false) -> LostRecords {
+        var taken = lost
+        lost = LostRecords()
+        if isSearching, !isFinal {
+            lost.unframedBytes = taken.unframedBytes
+            lost.isUnbounded = taken.isUnbounded
+            taken.unframedBytes = 0
+            taken.isUnbounded = false
+        }
+        return taken
     }
 
     /// Takes the next step through `input`, from whose front it removes what was used.
