@@ -64,13 +64,9 @@ final class ConnectionStack {
 
     /// `side` has sent its FIN.
     func finished(side: Side, at packet: PacketReference, in session: inout SessionState) {
-        switch take() {
-        case .plain(var plain):
+        if case .plain(let plain) = layer {
             plain.finished(side: side, at: packet)
-            layer = .plain(plain)
             drain(at: packet, in: &session)
-        case let other:
-            layer = other
         }
         inner?.finished(side: side, at: packet, in: &session)
     }
@@ -81,16 +77,14 @@ final class ConnectionStack {
         case .undecided, .socks: settle(in: &session)
         case .secure, .plain, .dns, .opaque: break
         }
-        switch take() {
-        case .secure(var secure):
+        switch layer {
+        case .secure(let secure):
             secure.close(cause, at: packet, in: &session)
             session.facts.count(secure.counts)
-            layer = .secure(secure)
             drain(at: packet, in: &session)
-        case .plain(var plain):
+        case .plain(let plain):
             plain.close(cause, at: packet)
             session.facts.count(plain.counts)
-            layer = .plain(plain)
             drain(at: packet, in: &session)
         case .opaque(let opaque):
             if let spot = opaque.blindSpot(connection: connection.id, noticed: packet) {
@@ -182,13 +176,6 @@ final class ConnectionStack {
 
     // MARK: - Passing on
 
-    /// Takes the layer out, so that it can be changed in place without a second reference to its storage.
-    private func take() -> Layer {
-        let taken = layer
-        layer = .undecided
-        return taken
-    }
-
     private func pass(
         _ bytes: UnsafeRawBufferPointer, from side: Side, at packet: PacketReference, in session: inout SessionState
     ) {
@@ -196,14 +183,12 @@ final class ConnectionStack {
         case .client: received.client += bytes.count
         case .server: received.server += bytes.count
         }
-        switch take() {
-        case .secure(var secure):
+        switch layer {
+        case .secure(let secure):
             secure.receive(bytes, from: side, at: packet, in: &session)
-            layer = .secure(secure)
             drain(at: packet, in: &session)
-        case .plain(var plain):
+        case .plain(let plain):
             plain.plaintext(bytes, from: side, at: packet)
-            layer = .plain(plain)
             drain(at: packet, in: &session)
         case .dns(var client, var server):
             var messages: [DNSMessage] = []
@@ -232,14 +217,12 @@ final class ConnectionStack {
     private func passHole(
         length: Int?, from side: Side, at packet: PacketReference, in session: inout SessionState
     ) {
-        switch take() {
-        case .secure(var secure):
+        switch layer {
+        case .secure(let secure):
             secure.hole(length: length, from: side, at: packet, in: &session)
-            layer = .secure(secure)
             drain(at: packet, in: &session)
-        case .plain(var plain):
+        case .plain(let plain):
             plain.plaintextHole(length: length, from: side, at: packet)
-            layer = .plain(plain)
             drain(at: packet, in: &session)
         case .dns(var client, var server):
             switch side {
@@ -260,13 +243,11 @@ final class ConnectionStack {
     /// Moves what the plaintext layer has to say into the session, and tunnelled bytes into the inner stack.
     private func drain(at packet: PacketReference, in session: inout SessionState) {
         let output: [ConversationOutput]
-        switch take() {
-        case .secure(var secure):
+        switch layer {
+        case .secure(let secure):
             output = secure.takeOutput(into: &session)
-            layer = .secure(secure)
-        case .plain(var plain):
+        case .plain(let plain):
             output = plain.takeOutput()
-            layer = .plain(plain)
         case .undecided, .socks, .dns, .opaque:
             return
         }

@@ -2,7 +2,9 @@ internal import SessionTrace
 internal import WireFormats
 
 /// What stands on plaintext, of TLS or of the connection itself: an observer that is chosen when the first byte comes.
-struct PlaintextLayer {
+///
+/// An object, so that handing it on costs a pointer: its state is large, and it is entered for every segment.
+final class PlaintextLayer {
     private let connection: ConnectionID
     private let isSecure: Bool
     private let startSeen: Bool
@@ -27,28 +29,28 @@ struct PlaintextLayer {
     var counts: ConversationCounts? { observer?.counts }
 
     /// What there is to say since the last call.
-    mutating func takeOutput() -> [ConversationOutput] {
+    func takeOutput() -> [ConversationOutput] {
         guard !output.isEmpty else { return [] }
         let taken = output
         output.removeAll(keepingCapacity: false)
         return taken
     }
 
-    mutating func takeServerHellos() -> Int {
+    func takeServerHellos() -> Int {
         defer { serverHellos = 0 }
         return serverHellos
     }
 
-    mutating func finished(side: Side, at packet: PacketReference) {
+    func finished(side: Side, at packet: PacketReference) {
         observer?.finished(side: side, at: packet, into: &output)
     }
 
-    mutating func close(_ cause: ConnectionEnd.Cause, at packet: PacketReference) {
+    func close(_ cause: ConnectionEnd.Cause, at packet: PacketReference) {
         observer?.closed(cause: cause, at: packet, into: &output)
     }
 
     /// Makes the observer when the first byte or hole comes: only then is the application protocol known.
-    private mutating func begin() {
+    private func begin() {
         guard observer == nil else { return }
         observer = ConversationObserver(
             connection: connection, isSecure: isSecure, applicationProtocol: protocolName, serverName: serverName,
@@ -57,31 +59,31 @@ struct PlaintextLayer {
 }
 
 extension PlaintextLayer: TLSSink {
-    mutating func secureEvent(_ event: SessionEvent) {
+    func secureEvent(_ event: SessionEvent) {
         if case .clientHello(let hello) = event, let name = hello.serverName { serverName = name }
         output.append(.event(event))
     }
 
-    mutating func serverHello(at packet: PacketReference) {
+    func serverHello(at packet: PacketReference) {
         serverHellos += 1
     }
 
-    mutating func applicationProtocol(_ name: String?, at packet: PacketReference) {
+    func applicationProtocol(_ name: String?, at packet: PacketReference) {
         protocolName = name
     }
 
-    mutating func plaintext(_ bytes: UnsafeRawBufferPointer, from side: Side, at packet: PacketReference) {
+    func plaintext(_ bytes: UnsafeRawBufferPointer, from side: Side, at packet: PacketReference) {
         guard !bytes.isEmpty else { return }
         begin()
         observer?.receive(bytes, from: side, at: packet, into: &output)
     }
 
-    mutating func plaintextHole(length: Int?, from side: Side, at packet: PacketReference) {
+    func plaintextHole(length: Int?, from side: Side, at packet: PacketReference) {
         begin()
         observer?.hole(length: length, from: side, at: packet, into: &output)
     }
 
-    mutating func plaintextFinished(from side: Side, at packet: PacketReference) {
+    func plaintextFinished(from side: Side, at packet: PacketReference) {
         finished(side: side, at: packet)
     }
 }

@@ -9,6 +9,8 @@ struct SessionAnalyzer {
     /// The connection that the packet being read belongs to, for comments on it.
     private(set) var current: ConnectionID?
     private var streams: [ConnectionID: StreamConnection] = [:]
+    /// The stream that was used last: packets of one connection come in runs, and a look-up costs a hash.
+    private var latest: (id: ConnectionID, stream: StreamConnection)?
     private var conversations: [ConnectionID: DatagramConversation] = [:]
 
     /// A TCP connection: its stack, and what the device acknowledged of it.
@@ -30,13 +32,20 @@ struct SessionAnalyzer {
         current = nil
     }
 
+    private mutating func stream(_ id: ConnectionID) -> StreamConnection? {
+        if let latest, latest.id == id { return latest.stream }
+        guard let stream = streams[id] else { return nil }
+        latest = (id, stream)
+        return stream
+    }
+
     /// Runs `body` on a connection's stack and settles which responses it completed.
     private mutating func onStream(
         _ id: ConnectionID, at packet: PacketReference,
         _ body: (ConnectionStack, inout SessionState) -> Void
     ) {
         current = id
-        guard let stream = streams[id] else { return }
+        guard let stream = stream(id) else { return }
         let before = state.events.count
         body(stream.stack, &state)
         guard state.events.count > before else { return }
@@ -66,7 +75,7 @@ extension SessionAnalyzer: StreamSink {
         _ bytes: UnsafeRawBufferPointer, from side: Side, endOffset: UInt64, at packet: PacketReference,
         on id: ConnectionID
     ) {
-        if side == .server { streams[id]?.deliveries.received(upTo: endOffset) }
+        if side == .server { stream(id)?.deliveries.received(upTo: endOffset) }
         onStream(id, at: packet) { stack, state in stack.receive(bytes, from: side, at: packet, in: &state) }
     }
 
@@ -74,7 +83,7 @@ extension SessionAnalyzer: StreamSink {
         length: Int?, from side: Side, endOffset: UInt64, noticed: PacketReference, span: TimeSpan, cause: HoleCause,
         on id: ConnectionID
     ) {
-        if side == .server { streams[id]?.deliveries.received(upTo: endOffset) }
+        if side == .server { stream(id)?.deliveries.received(upTo: endOffset) }
         let reason: BlindSpot.Reason =
             switch cause {
             case .notCaptured: .tcpHole
@@ -89,7 +98,7 @@ extension SessionAnalyzer: StreamSink {
 
     mutating func acknowledged(by side: Side, upTo offset: UInt64, at packet: PacketReference, on id: ConnectionID) {
         current = id
-        guard side == .client, let stream = streams[id] else { return }
+        guard side == .client, let stream = stream(id) else { return }
         for event in stream.deliveries.acknowledged(upTo: offset, at: packet) { state.emit(event) }
     }
 
@@ -114,6 +123,7 @@ extension SessionAnalyzer: StreamSink {
             onStream(end.id, at: end.last) { stack, state in stack.close(end.cause, at: end.last, in: &state) }
             for event in stream.deliveries.closed(end) { state.emit(event) }
             streams.removeValue(forKey: end.id)
+            latest = nil
         }
         state.emit(.connectionClosed(end))
     }
