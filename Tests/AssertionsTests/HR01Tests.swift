@@ -23,6 +23,18 @@ import Testing
         #expect(result.sentence.contains("before the tap"))
     }
 
+    @Test func aLookupBeforeTheTapIsNotTheLaterNavigations() throws {
+        var session = ScriptedSession()
+        session.mark(.launch, at: 0)
+        session.projection(at: 0.5)
+        session.lookup("chia.health", at: 3)
+        session.tap(.share, at: 4)
+        session.share(at: 4.1)
+        session.browse(ScriptedSession.url, at: 4.5)
+        session.mark(.end, at: 90)
+        #expect(try session.judge()["HR-01"].verdict == .fail)
+    }
+
     @Test func aConnectTargetIsAContact() throws {
         let result = try judge { session in
             let proxy = session.connect(.app, "10.0.0.1", at: 2.9, hello: false)

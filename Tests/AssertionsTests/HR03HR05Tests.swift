@@ -87,6 +87,24 @@ import Testing
         #expect(result.assumptions.contains { $0.code == "spare-connections" })
     }
 
+    @Test func aLookupForACoalescedConnectionIsTheBrowsers() throws {
+        let result = try judge {
+            let shared = $0.connect(.browser, "www.chia.health", at: 4.6)
+            $0.exchange(
+                .browser, "GET", "https://www.chia.health/x", at: 4.7, headers: [("sec-fetch-site", "same-site")],
+                on: shared)
+            $0.lookup("api.chia.health", at: 4.8)
+            $0.exchange(
+                .browser, "GET", "https://api.chia.health/x", at: 4.9, headers: [("sec-fetch-site", "same-site")],
+                on: shared)
+        }
+        #expect(result.verdict == .pass, "\(result.sentence)")
+    }
+
+    @Test func aLookupWithoutAConnectionIsNobodys() throws {
+        #expect(try judge { $0.lookup("www.chia.health", at: 20) }.reason?.code == "actor-unknown")
+    }
+
     @Test func aCloakedNameIsChias() throws {
         let result = try judge {
             $0.lookup("go.partner.example", at: 6, aliases: ["edge.chia.health"])

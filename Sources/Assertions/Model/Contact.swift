@@ -48,7 +48,10 @@ struct ContactBook {
     /// A lookup comes this long before its connection, at most.
     static let lookupWindow = Nanoseconds.seconds(10)
 
-    init(roles: HostRoles, flows: [FlowSummary], lookups: [LookupRecord], requests: [RequestRecord]) {
+    /// `taps` are the moments of tap marks.
+    init(
+        roles: HostRoles, flows: [FlowSummary], lookups: [LookupRecord], requests: [RequestRecord], taps: [Instant]
+    ) {
         self.roles = roles
         var byFlow: [ConnectionID: [RequestRecord]] = [:]
         for request in requests { byFlow[request.id.connection, default: []].append(request) }
@@ -94,12 +97,12 @@ struct ContactBook {
                     isAssociation: flow.isAssociationOnly && own.allSatisfy { Self.isAssociation($0, actor) },
                     means: flow.nameSource, evidence: Self.evidence(flow, host)))
         }
-        let connections = contacts.filter { $0.kind == .connection }
+        let users = contacts.sorted { $0.time < $1.time }
         for lookup in lookups where roles.isChia(lookup.name) {
             guard let name = roles.chiaName(of: lookup.name) else { continue }
             var actor = lookup.actor
             var isAssociation = false
-            if actor.actor == .unknown, let owner = Self.owner(of: lookup, among: connections) {
+            if actor.actor == .unknown, let owner = Self.owner(of: lookup, among: users, taps: taps) {
                 actor = owner.actor
                 isAssociation = owner.isAssociation
             }
@@ -120,13 +123,14 @@ struct ContactBook {
         one.nanoseconds(since: other).magnitude <= UInt64(spareWindow.count)
     }
 
-    /// The connection that a lookup was made for: the next one to the name, or one that was open already.
-    private static func owner(of lookup: LookupRecord, among connections: [Contact]) -> Contact? {
-        let same = connections.filter { $0.host == lookup.name }
-        let next = same.first {
-            $0.time >= lookup.seen.time && $0.time.nanoseconds(since: lookup.seen.time) <= lookupWindow.count
-        }
-        return next ?? same.last { $0.time <= lookup.seen.time }
+    /// What a lookup was made for: the next connection or request to the name (a request, when the connection was one
+    /// that serves several names), or one before it. What follows only after a further tap is not what it was made for.
+    private static func owner(of lookup: LookupRecord, among users: [Contact], taps: [Instant]) -> Contact? {
+        let same = users.filter { $0.host == lookup.name }
+        let seen = lookup.seen.time
+        let next = same.first { $0.time >= seen && $0.time.nanoseconds(since: seen) <= lookupWindow.count }
+        if let next { return taps.contains { $0 > seen && $0 <= next.time } ? nil : next }
+        return same.last { $0.time <= seen && $0.actor.actor != .unknown }
     }
 
     /// Developer-mode fetches of app associations by the system (RULES section 9).

@@ -18,6 +18,9 @@ struct MarkBook: Sendable {
         marks.append(mark)
     }
 
+    /// The moments of tap marks, as they were sent.
+    var tapTimes: [Instant] { marks.filter { $0.kind == .tap }.map(\.span.earliest) }
+
     /// Marks by what they say, in order of time.
     struct Reading: Sendable {
         var marks: [Mark] = []

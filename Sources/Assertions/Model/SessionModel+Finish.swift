@@ -24,7 +24,8 @@ extension SessionModel {
             inferred = hosts.sorted { $0.text < $1.text }
         }
         resolveNameless(roles)
-        let contacts = ContactBook(roles: roles, flows: allChiaFlows(roles), lookups: lookups, requests: chiaRequests)
+        let contacts = ContactBook(
+            roles: roles, flows: allChiaFlows(roles), lookups: lookups, requests: chiaRequests, taps: marks.tapTimes)
         let urls = handoffURLs(attempts)
         let reactions = (attempts.map(\.started) + contacts.contacts.map(\.time)).sorted()
         let reading = marks.read(timing: policy.timing) { instant in
