@@ -85,6 +85,9 @@ public struct SecureSession: Hashable, Sendable {
     public var firstClientData: PacketReference?
     /// Last record of application data from the client.
     public var lastClientData: PacketReference?
+    /// Whether the server took an encrypted ClientHello, proven by records that opened under the secrets of an inner
+    /// hello: the ClientHello's server name is then the outer one and not the host. False says nothing.
+    public var isEncryptedClientHelloAccepted = false
 
     /// An alert: its description byte and its sender.
     public struct Alert: Hashable, Sendable {
@@ -105,7 +108,7 @@ public struct SecureSession: Hashable, Sendable {
         connection: ConnectionID, version: UInt16?, cipherSuite: UInt16?, applicationProtocol: String?,
         readability: Readability, alert: Alert? = nil, clientApplicationBytes: Int = 0,
         serverApplicationBytes: Int = 0, firstClientData: PacketReference? = nil,
-        lastClientData: PacketReference? = nil
+        lastClientData: PacketReference? = nil, isEncryptedClientHelloAccepted: Bool = false
     ) {
         self.connection = connection
         self.version = version
@@ -117,5 +120,6 @@ public struct SecureSession: Hashable, Sendable {
         self.serverApplicationBytes = serverApplicationBytes
         self.firstClientData = firstClientData
         self.lastClientData = lastClientData
+        self.isEncryptedClientHelloAccepted = isEncryptedClientHelloAccepted
     }
 }

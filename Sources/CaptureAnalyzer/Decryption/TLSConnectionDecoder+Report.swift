@@ -12,7 +12,7 @@ extension TLSConnectionDecoder {
                     cipherSuite: negotiation?.suite, applicationProtocol: applicationProtocol,
                     readability: readability, alert: alert, clientApplicationBytes: client.traffic.bytes,
                     serverApplicationBytes: server.traffic.bytes, firstClientData: client.traffic.first,
-                    lastClientData: client.traffic.last)))
+                    lastClientData: client.traffic.last, isEncryptedClientHelloAccepted: innerRandom != nil)))
         let dark = Side.allCases.filter { self[$0].traffic.closedRecords > 0 }
         if dark.count == 2, client.traffic.reason == server.traffic.reason {
             let first = [client, server].compactMap(\.traffic.firstClosed).min { $0.time < $1.time } ?? packet

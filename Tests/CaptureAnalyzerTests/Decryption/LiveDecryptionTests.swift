@@ -133,7 +133,7 @@ struct LiveDecryptionTests {
             clients: [
                 (
                     ["-tls1_3", "-sess_out", "FOLDER/session"],
-                    [("", "Max Early Data: 16384"), ("one\n", accepted ? "" : "eno")]
+                    [("", ""), ("one\n", accepted ? "" : "eno")]
                 ),
                 (
                     ["-tls1_3", "-sess_in", "FOLDER/session", "-early_data", "FOLDER/cert.pem"],
@@ -178,6 +178,37 @@ struct LiveDecryptionTests {
         #expect(transcript.text(.client).isEmpty)
     }
 
+    /// What an accepted encrypted ClientHello looks like: the extension is there, and the secrets are logged under a
+    /// random that nobody can see. Made from a plain session by giving its hello another random and the extension.
+    @Test func secretsUnderAnInnerRandom() throws {
+        let recording = try LiveTLS.record(
+            server: ["-rev", "-tls1_3"], clients: [(["-tls1_3"], [("hello\n", "olleh"), ("Q\n", "DONE")])])
+        var stream = try #require(recording.conversations.first)
+        guard case .bytes(.client, var hello, let packet) = stream.steps.first else { return }
+        hello[20] ^= 0xFF
+        #expect(stream.with(first: hello, packet).play(keys: recording.keys).session?.readability == .opaque(.noKeys))
+        let sessionLength = Int(hello[43])
+        let suitesAt = 44 + sessionLength
+        let compressionAt = suitesAt + 2 + (Int(hello[suitesAt]) << 8 | Int(hello[suitesAt + 1]))
+        let extensionsAt = compressionAt + 1 + Int(hello[compressionAt])
+        hello += [0xFE, 0x0D, 0, 1, 0]
+        for (at, width) in [(3, 2), (6, 3), (extensionsAt, 2)] {
+            var value = hello[at..<at + width].reduce(0) { $0 << 8 | Int($1) } + 5
+            for index in (at..<at + width).reversed() {
+                hello[index] = UInt8(value & 0xFF)
+                value >>= 8
+            }
+        }
+        stream = stream.with(first: hello, packet)
+        let transcript = stream.play(keys: recording.keys)
+        #expect(transcript.hellos.first?.hasEncryptedClientHello == true)
+        #expect(transcript.session?.readability == .decrypted)
+        #expect(transcript.session?.isEncryptedClientHelloAccepted == true)
+        #expect(transcript.text(.client) == Array("hello\n".utf8))
+        let late = stream.play(keys: recording.keys, lateKeys: true)
+        #expect(late.session == transcript.session)
+    }
+
     /// Without its start, a connection stays closed and says so.
     @Test func joinedInTheMiddle() throws {
         let recording = try LiveTLS.record(
@@ -214,5 +245,13 @@ struct LiveDecryptionTests {
     private static func firstRandomOnly(_ keys: String) -> String {
         let lines = keys.split(separator: "\n").filter { $0.hasPrefix("CLIENT_RANDOM") }
         return lines.first.map(String.init) ?? ""
+    }
+}
+
+extension RecordedStreams.Conversation {
+    fileprivate func with(first bytes: [UInt8], _ packet: PacketReference) -> Self {
+        var changed = self
+        changed.steps[0] = .bytes(.client, bytes, packet)
+        return changed
     }
 }

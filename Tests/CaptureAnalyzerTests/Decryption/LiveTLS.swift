@@ -44,7 +44,8 @@ enum LiveTLS {
                     + client.arguments.map { $0.replacing("FOLDER", with: folder.path) })
             for (text, until) in client.typing {
                 process.type(text)
-                process.wait(for: until)
+                // Where nothing is printed, a pause lets tickets and early data pass.
+                if until.isEmpty { usleep(400_000) } else { process.wait(for: until) }
             }
             process.finish()
             let steps = relay.finish()
