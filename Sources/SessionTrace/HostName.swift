@@ -9,9 +9,15 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
         var name = text.lowercased()
         if name.hasPrefix("["), name.hasSuffix("]") { name = String(name.dropFirst().dropLast()) }
         if name.hasSuffix(".") { name.removeLast() }
-        let forbidden: Set<UInt8> = [0x2F, 0x3F, 0x23, 0x40, 0x7F]
-        guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && !forbidden.contains($0) }) else { return nil }
+        guard !name.isEmpty, name.utf8.allSatisfy(Self.isAllowed) else { return nil }
         self.text = name
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0...0x20, 0x23, 0x2F, 0x3F, 0x40, 0x7F: false
+        default: true
+        }
     }
 
     /// Splits an authority (`host`, `host:port`, `[v6]:port`, `user@host`) into its host and its port, if it gives one.

@@ -30,7 +30,8 @@ struct Projection: Hashable, Sendable {
 
     /// The decisions in a response body; empty when there are none.
     static func decisions(in body: [UInt8], item: String?, pointer: String?) -> [Decision] {
-        guard MessageContent.contains(body, "neutral_only") || MessageContent.contains(body, "share_or_neutral"),
+        // Both literals hold the word; what it stands in is looked at closely below.
+        guard MessageContent.contains(body, "neutral"),
             let value = try? JSONValue.parse(body, limits: JSONLimits(bytes: limit, depth: 64, values: 200_000))
         else { return [] }
         var found: [Decision] = []

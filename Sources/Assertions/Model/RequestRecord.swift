@@ -35,7 +35,9 @@ struct RequestRecord: Hashable, Sendable {
     /// Whether a byte of a final or informational response came back.
     var wasAnswered: Bool
 
-    init(_ exchange: Exchange, request: Request, flow: Flow?, host: HostName?, redactor: Redactor) {
+    init(
+        _ exchange: Exchange, request: Request, flow: Flow?, host: HostName?, actor: ActorReading, redactor: Redactor
+    ) {
         let fields = request.fields
         id = exchange.id
         method = request.method
@@ -48,8 +50,7 @@ struct RequestRecord: Hashable, Sendable {
         ended = exchange.ended
         client = flow?.connection.client
         endpoints = flow.map { "\($0.connection.client) → \($0.connection.server)" }
-        let own = UserAgent.read(request)
-        actor = ActorReading(process: flow?.connection.process).map { $0.combined(with: own) } ?? own
+        self.actor = actor
         previewAgent = fields.first("user-agent").flatMap(UserAgent.previewAgent)
         fetchSite = fields.first("sec-fetch-site")
         fetchMode = fields.first("sec-fetch-mode")

@@ -69,14 +69,14 @@ enum MessageContent {
     static func contains(_ bytes: [UInt8], _ needle: StaticString) -> Bool {
         let count = needle.utf8CodeUnitCount
         guard count > 0, bytes.count >= count else { return false }
-        return needle.withUTF8Buffer { needle in
-            bytes.withUnsafeBufferPointer { bytes in
+        return bytes.withUnsafeBytes { bytes in
+            needle.withUTF8Buffer { needle in
                 var start = 0
-                while start + count <= bytes.count {
-                    if bytes[start] == needle[0], (1..<count).allSatisfy({ bytes[start + $0] == needle[$0] }) {
-                        return true
-                    }
-                    start += 1
+                while let found = ByteSearch.first(needle[0], in: bytes, from: start), found + count <= bytes.count {
+                    var matched = 1
+                    while matched < count, bytes[found + matched] == needle[matched] { matched += 1 }
+                    if matched == count { return true }
+                    start = found + 1
                 }
                 return false
             }

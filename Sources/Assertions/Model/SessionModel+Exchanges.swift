@@ -9,9 +9,7 @@ extension SessionModel {
             request.method == "CONNECT"
             ? HostName.parse(authority: request.target)?.host ?? request.host : request.host ?? flow?.names.first
         guard host != HostRoles.markHost else { return }
-        let process = ActorReading(process: flow?.connection.process)
-        let own = UserAgent.read(request)
-        let actor = process?.combined(with: own) ?? own
+        let actor = actor(of: request, flow)
         let isChiaHost = host.map { isChia($0) } ?? false
         let isAssociation = isChiaHost && OSNoiseHosts.isAssociationPath(request.path)
 
@@ -33,7 +31,7 @@ extension SessionModel {
         if isChiaHost || host.map({ openedHosts.contains($0) }) ?? false {
             if chiaRequests.count < limits.chiaRequests {
                 chiaRequests.append(
-                    RequestRecord(exchange, request: request, flow: flow, host: host, redactor: redactor))
+                    RequestRecord(exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor))
             } else {
                 giveUp("requests to Chia")
             }
@@ -43,18 +41,26 @@ extension SessionModel {
         }
         if exchange.response?.status == 101 || request.connectProtocol != nil, upgrades.count < 1_000 {
             upgrades[exchange.id] = RequestRecord(
-                exchange, request: request, flow: flow, host: host, redactor: redactor)
+                exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor)
         }
-        keepAttempt(exchange, request, flow, host)
-        keepProjection(exchange, request, flow, host)
+        keepAttempt(exchange, request, flow, host, actor)
+        keepProjection(exchange, request, flow, host, actor)
         keepRedirect(exchange, request, flow, host, actor)
         keepStatusLike(exchange, request, flow, host, actor)
         search(exchange, flow)
     }
 
+    /// Who sent a request: the connection's recorded process, else the request's own headers.
+    mutating func actor(of request: Request, _ flow: Flow?) -> ActorReading {
+        let own = agents.read(request)
+        return ActorReading(process: flow?.connection.process).map { $0.combined(with: own) } ?? own
+    }
+
     // MARK: attempts
 
-    private mutating func keepAttempt(_ exchange: Exchange, _ request: Request, _ flow: Flow?, _ host: HostName?) {
+    private mutating func keepAttempt(
+        _ exchange: Exchange, _ request: Request, _ flow: Flow?, _ host: HostName?, _ actor: ActorReading
+    ) {
         let template = policy.requests.session
         guard request.method == template.method ?? "POST" || request.method == "POST" else { return }
         let matches = template.matches(method: request.method, path: request.path)
@@ -88,7 +94,7 @@ extension SessionModel {
             if let value = request.fields.first(name) { loose[name] = redactor.digest(value) }
         }
         let session = SessionRequest(
-            record: RequestRecord(exchange, request: request, flow: flow, host: host, redactor: redactor),
+            record: RequestRecord(exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor),
             matchesTemplate: matches, keys: keys, hasUnknownFields: request.fields.hasUnknownFields,
             hasExpect: request.fields.first("expect") != nil,
             contentType: request.fields.first("content-type"), body: body,
@@ -131,7 +137,9 @@ extension SessionModel {
 
     // MARK: projections
 
-    private mutating func keepProjection(_ exchange: Exchange, _ request: Request, _ flow: Flow?, _ host: HostName?) {
+    private mutating func keepProjection(
+        _ exchange: Exchange, _ request: Request, _ flow: Flow?, _ host: HostName?, _ actor: ActorReading
+    ) {
         guard let response = exchange.response, request.method != "CONNECT" else { return }
         let holes =
             policy.requests.projection.method == nil || policy.requests.projection.method == request.method
@@ -155,7 +163,8 @@ extension SessionModel {
         }
         projections.append(
             Projection(
-                record: RequestRecord(exchange, request: request, flow: flow, host: host, redactor: redactor),
+                record: RequestRecord(
+                    exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor),
                 matchesTemplate: holes != nil, item: item, decisions: decisions))
     }
 
@@ -167,7 +176,7 @@ extension SessionModel {
         guard actor.actor == .browser, let response = exchange.response, (300..<400).contains(response.status),
             redirects.count < 5_000
         else { return }
-        let record = RequestRecord(exchange, request: request, flow: flow, host: host, redactor: redactor)
+        let record = RequestRecord(exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor)
         if let location = record.location { redirects[location] = record }
     }
 
@@ -182,6 +191,7 @@ extension SessionModel {
         let isLikely = path.split(separator: "/").contains { Self.statusWords.contains($0.lowercased()) }
         guard isNamed || isLikely else { return }
         guard statusLike.count < 1_000 else { return giveUp("status requests") }
-        statusLike.append(RequestRecord(exchange, request: request, flow: flow, host: host, redactor: redactor))
+        statusLike.append(
+            RequestRecord(exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor))
     }
 }

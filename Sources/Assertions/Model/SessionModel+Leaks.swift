@@ -32,7 +32,8 @@ extension SessionModel {
             ? HostName.parse(authority: request.target)?.host ?? request.host : request.host ?? flow?.names.first
         let record =
             leaks[exchange.id]?.request
-            ?? RequestRecord(exchange, request: request, flow: flow, host: host, redactor: redactor)
+            ?? RequestRecord(
+                exchange, request: request, flow: flow, host: host, actor: actor(of: request, flow), redactor: redactor)
         for gap in result.gaps {
             let gap = ScanGapRecord(
                 gap: gap, host: host, actor: record.actor, started: record.started.time,

@@ -10,6 +10,7 @@ struct SessionModel: Sendable {
     let redactor: Redactor
     let roles: HostRoles
     var scanner: LeakScanner
+    var agents = UserAgent()
 
     var flows: [ConnectionID: Flow] = [:]
     /// Connections that have ended, in order; they wait a little for late words about them.

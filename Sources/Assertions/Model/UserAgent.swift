@@ -10,41 +10,80 @@ struct UserAgent: Sendable {
     private static let inAppTokens = ["FBAN/", "FBAV/", "Instagram ", " Line/", "GSA/", "MicroMessenger/", "Snapchat/"]
     private static let systemAgents = ["swcd", "AASA-Bot", "CaptiveNetworkSupport", "GoogleAssociationService"]
 
+    /// What a User-Agent alone says; the same few are sent over and over, so each is looked at once.
+    private enum Kind: Hashable, Sendable {
+        case none
+        case system(ActorReading)
+        case other(ActorReading)
+        case browser(webView: ActorReading?)
+    }
+
+    private var known: [String: Kind] = [:]
+
+    /// User-Agents remembered.
+    static let limit = 1_000
+
+    private static let byMetadata = ActorReading(
+        actor: .browser, isDefinite: false, reason: "a browser's User-Agent and fetch metadata")
+    private static let byHeaders = ActorReading(
+        actor: .browser, isDefinite: false, reason: "a browser's User-Agent and navigation headers")
+    private static let bare = ActorReading(
+        actor: .unknown, isDefinite: false, reason: "a browser's User-Agent without a browser's other headers")
+
     /// The reading for a request; `.nothing` when its headers say nothing.
-    static func read(_ request: Request) -> ActorReading {
+    mutating func read(_ request: Request) -> ActorReading {
         let agent = request.fields.first("user-agent") ?? ""
-        let sent = ["sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest"].filter { request.fields.first($0) != nil }
-        // Node's fetch sends `sec-fetch-mode` alone; a browser sends all three.
-        let hasFetchMetadata = sent.count >= 2
-        guard !agent.isEmpty else {
-            return hasFetchMetadata
-                ? ActorReading(
-                    actor: .unknown, isDefinite: false,
-                    reason: "conflict: browser's fetch metadata without a User-Agent")
-                : .nothing
+        let kind = kind(of: agent)
+        switch kind {
+        case .none:
+            guard Self.hasFetchMetadata(request) else { return .nothing }
+            return ActorReading(
+                actor: .unknown, isDefinite: false, reason: "conflict: browser's fetch metadata without a User-Agent")
+        case .system(let reading):
+            return reading
+        case .other(let reading):
+            guard Self.hasFetchMetadata(request) else { return reading }
+            return ActorReading(
+                actor: .unknown, isDefinite: false,
+                reason: "conflict: \(reading.reason), but a browser's fetch metadata")
+        case .browser(let webView?):
+            return webView
+        case .browser(nil):
+            if let sign = Self.webViewSign(request) {
+                return ActorReading(actor: .webview, isDefinite: false, reason: sign)
+            }
+            if Self.hasFetchMetadata(request) { return Self.byMetadata }
+            return request.method == "CONNECT" || Self.hasNavigationHeaders(request) ? Self.byHeaders : Self.bare
         }
+    }
+
+    private mutating func kind(of agent: String) -> Kind {
+        if let kind = known[agent] { return kind }
+        let kind = Self.classify(agent)
+        if known.count < Self.limit { known[agent] = kind }
+        return kind
+    }
+
+    private static func classify(_ agent: String) -> Kind {
+        if agent.isEmpty { return .none }
+        let named = "User-Agent \(short(agent))"
         if systemAgents.contains(where: agent.contains) {
-            return ActorReading(actor: .os, isDefinite: false, reason: "User-Agent \(short(agent))")
+            return .system(ActorReading(actor: .os, isDefinite: false, reason: named))
         }
         guard isBrowserLike(agent) else {
-            if hasFetchMetadata {
-                return ActorReading(
-                    actor: .unknown, isDefinite: false,
-                    reason: "conflict: User-Agent \(short(agent)), but a browser's fetch metadata")
-            }
-            return ActorReading(actor: .app, isDefinite: false, reason: "User-Agent \(short(agent))")
+            return .other(ActorReading(actor: .app, isDefinite: false, reason: named))
         }
-        if let sign = webViewSign(agent, request) {
-            return ActorReading(actor: .webview, isDefinite: false, reason: sign)
+        return .browser(
+            webView: webViewSign(agent).map { ActorReading(actor: .webview, isDefinite: false, reason: $0) })
+    }
+
+    /// Node's fetch sends `sec-fetch-mode` alone; a browser sends all three.
+    private static func hasFetchMetadata(_ request: Request) -> Bool {
+        var count = 0
+        for name in ["sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest"] where request.fields.first(name) != nil {
+            count += 1
         }
-        if request.method == "CONNECT" || hasFetchMetadata || hasNavigationHeaders(request) {
-            return ActorReading(
-                actor: .browser, isDefinite: false,
-                reason: "a browser's User-Agent and \(hasFetchMetadata ? "fetch metadata" : "navigation headers")")
-        }
-        return ActorReading(
-            actor: .unknown, isDefinite: false,
-            reason: "a browser's User-Agent without a browser's other headers")
+        return count >= 2
     }
 
     /// Whether a preview service's name is in the User-Agent; its name.
@@ -57,7 +96,7 @@ struct UserAgent: Sendable {
         return ["AppleWebKit/", "Chrome/", "Firefox/", "Gecko/"].contains(where: agent.contains)
     }
 
-    private static func webViewSign(_ agent: String, _ request: Request) -> String? {
+    private static func webViewSign(_ agent: String) -> String? {
         if agent.contains("; wv)") { return "User-Agent of Android's WebView" }
         if let token = inAppTokens.first(where: agent.contains) { return "User-Agent of an in-app browser (\(token))" }
         let isApplePhone = agent.contains("iPhone") || agent.contains("iPad") || agent.contains("iPod")
@@ -67,6 +106,10 @@ struct UserAgent: Sendable {
         {
             return "User-Agent of an iOS web view (no Version/… Safari/…)"
         }
+        return nil
+    }
+
+    private static func webViewSign(_ request: Request) -> String? {
         if let package = request.fields.first("x-requested-with"), package.contains(".") {
             return "X-Requested-With names a package"
         }
