@@ -65,6 +65,33 @@ enum MessageContent {
         return ContentCodings.decodeAll(bytes, codings: codings, limit: limit).bytes
     }
 
+    /// Whether the content is JSON by its media type (`application/json`, `application/problem+json`).
+    static func isJSON(_ fields: FieldSection) -> Bool {
+        guard let field = fields.fields.first(where: { $0.isKnown && fields.hasName($0, "content-type") }) else {
+            return false
+        }
+        let value = fields.valueBytes(field).prefix { $0 != 0x3B }
+        let word = Array("json".utf8)
+        return value.indices.dropLast(3).contains { start in
+            (0..<4).allSatisfy { value[start + $0] | 0x20 == word[$0] }
+        }
+    }
+
+    /// Whether a path holds one of the words by which status and order calls are called, anywhere and in any case.
+    static func mayNameStatus(_ path: String) -> Bool {
+        let words = [Array("status".utf8), Array("order".utf8)]
+        var path = path
+        return path.withUTF8 { bytes in
+            words.contains { word in
+                bytes.count >= word.count
+                    && (0...bytes.count - word.count).contains { start in
+                        bytes[start] | 0x20 == word[0]
+                            && word.indices.allSatisfy { bytes[start + $0] | 0x20 == word[$0] }
+                    }
+            }
+        }
+    }
+
     /// Whether `bytes` hold `needle`.
     static func contains(_ bytes: [UInt8], _ needle: StaticString) -> Bool {
         let count = needle.utf8CodeUnitCount

@@ -144,10 +144,11 @@ extension SessionModel {
         let holes =
             policy.requests.projection.method == nil || policy.requests.projection.method == request.method
             ? policy.requests.projection.path.match(request.path) : nil
-        let isJSON = response.fields.first("content-type")?.lowercased().contains("json") ?? false
-        guard holes != nil || (isJSON && request.method == "GET" && (200..<300).contains(response.status)) else {
-            return
-        }
+        guard
+            holes != nil
+                || (request.method == "GET" && (200..<300).contains(response.status)
+                    && MessageContent.isJSON(response.fields))
+        else { return }
         let item = holes.flatMap { $0["id"] ?? $0.values.min() }
         var decisions: [Projection.Decision] = []
         if response.status != 304 {
@@ -188,7 +189,9 @@ extension SessionModel {
         guard actor.actor != .browser, actor.actor != .os, request.method != "CONNECT" else { return }
         let path = request.path
         let isNamed = policy.requests.status.contains { $0.matches(method: request.method, path: path) }
-        let isLikely = path.split(separator: "/").contains { Self.statusWords.contains($0.lowercased()) }
+        let isLikely =
+            MessageContent.mayNameStatus(path)
+            && path.split(separator: "/").contains { Self.statusWords.contains($0.lowercased()) }
         guard isNamed || isLikely else { return }
         guard statusLike.count < 1_000 else { return giveUp("status requests") }
         statusLike.append(

@@ -9,6 +9,8 @@ public struct PathTemplate: Hashable, Sendable, CustomStringConvertible {
     /// The text as written.
     public let text: String
     let segments: [Segment]
+    /// What stands before the first hole: most paths are told apart by it.
+    private let prefix: String
 
     /// Reads a template. Nil when it does not begin with `/`, has a query or fragment, or a brace that is not a whole
     /// segment `{name}`.
@@ -28,17 +30,19 @@ public struct PathTemplate: Hashable, Sendable, CustomStringConvertible {
         }
         self.text = text
         self.segments = segments
+        prefix = String(text.prefix { $0 != "{" })
     }
 
     /// A template without holes, for text that is known to hold none.
     init(segments text: String) {
         self.text = text
+        prefix = text
         segments = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { .literal(String($0)) }
     }
 
     /// The values of the holes when `path` (without query) has this shape; nil when it has not.
     public func match(_ path: some StringProtocol) -> [String: String]? {
-        guard path.hasPrefix("/") else { return nil }
+        guard path.hasPrefix(prefix) else { return nil }
         let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == segments.count else { return nil }
         var values: [String: String] = [:]
