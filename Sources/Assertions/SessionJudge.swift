@@ -14,7 +14,7 @@ public struct JudgeOptions: Sendable {
     /// Today, for the expiry of exceptions; nil takes the trace's own time.
     public var now: Instant?
     /// Tokens of other traces of the set: needles in this one too.
-    public var foreignTokens: [String] = []
+    public var foreignTokens: [Secret] = []
     /// The installation's secret, which keys the digests that stand for secrets in evidence.
     public var installationKey: [UInt8] = []
     /// How much a session may hold.
@@ -74,6 +74,10 @@ public struct SessionJudge {
     public mutating func receive(_ event: SessionEvent) {
         model.receive(event)
     }
+
+    /// Tokens that this trace showed, in session responses and in navigations to Chia: needles for the other traces of
+    /// the set (`JudgeOptions.foreignTokens`).
+    public var tokens: [Secret] { model.tokens.map { Secret($0) } }
 
     /// Judges what was seen. Call it once, after `traceEnded`.
     public mutating func finish() -> TraceVerdict {

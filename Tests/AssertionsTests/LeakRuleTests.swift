@@ -110,10 +110,17 @@ import Testing
     @Test func tokensOfOtherTracesAreNeedles() throws {
         var session = ScriptedSession()
         session.mark(.launch, at: 0)
-        session.options.foreignTokens = ["phs_Zk3Tq8WvX2"]
+        session.options.foreignTokens = [Secret("phs_Zk3Tq8WvX2")]
         session.exchange(
             .app, "POST", "https://o4507.ingest.sentry.io/api/1/envelope/", at: 1, body: "u=phs_Zk3Tq8WvX2")
         #expect(try session.judge()["HR-46"].verdict == .fail)
+    }
+
+    @Test func aTraceGivesItsTokensToTheOthers() throws {
+        var judge = SessionJudge(policy: .defaults, options: JudgeOptions())
+        for event in ScriptedSession.conformingShare().events() { judge.receive(event) }
+        _ = judge.finish()
+        #expect(judge.tokens == [Secret(ScriptedSession.token)])
     }
 
     @Test func aTokenInADNSNameFailsTheSecond() throws {

@@ -37,6 +37,7 @@ extension SessionModel {
             }
             if actor.actor == .browser, let token = Token.first(in: request.target) {
                 learn(.token, token, since: nil)
+                keep(token: token)
             }
         }
         if exchange.response?.status == 101 || request.connectProtocol != nil, upgrades.count < 1_000 {
@@ -54,6 +55,10 @@ extension SessionModel {
     mutating func actor(of request: Request, _ flow: Flow?) -> ActorReading {
         let own = agents.read(request)
         return ActorReading(process: flow?.connection.process).map { $0.combined(with: own) } ?? own
+    }
+
+    private mutating func keep(token: String) {
+        if tokens.count < NeedleBook.limit, !tokens.contains(token) { tokens.append(token) }
     }
 
     // MARK: attempts
@@ -124,6 +129,7 @@ extension SessionModel {
     private mutating func learn(from session: SessionRequest, _ exchange: Exchange) {
         if let url = session.answer.url {
             learn(.handoffURL, url, since: exchange.ended.time)
+            if let token = session.answer.token { keep(token: token) }
             if let host = WebAddress(url)?.host, openedHosts.count < 100 { openedHosts.insert(host) }
         }
         guard session.matchesTemplate || session.hasSessionShape else { return }

@@ -39,6 +39,8 @@ struct SessionModel: Sendable {
     var blindSpots: [BlindRecord] = []
     var backlog = Backlog()
     var needles = NeedleBook()
+    /// Tokens that this trace itself showed.
+    var tokens: [String] = []
     var redirects: [WebAddress: RequestRecord] = [:]
     /// Requests that opened a WebSocket, for the actor of its messages.
     var upgrades: [ExchangeID: RequestRecord] = [:]
@@ -67,7 +69,7 @@ struct SessionModel: Sendable {
         marks = MarkBook(limit: options.limits.marks)
         dark = DarkTraffic(limit: options.limits.darkHosts)
         backlog.limit = options.limits.backlogBytes
-        for token in options.foreignTokens { learn(.token, token, since: nil) }
+        for token in options.foreignTokens { learn(.token, String(decoding: token.bytes, as: UTF8.self), since: nil) }
     }
 
     mutating func receive(_ event: SessionEvent) {
