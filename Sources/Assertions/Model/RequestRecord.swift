@@ -59,7 +59,7 @@ struct RequestRecord: Hashable, Sendable {
         refererHost = fields.first("referer").flatMap { WebAddress($0)?.host }
         originHost = fields.first("origin").flatMap { WebAddress($0)?.host }
         hasRange = fields.first("range") != nil
-        acceptsPages = fields.first("accept")?.contains("text/html") == true
+        acceptsPages = fields.first("accept")?.holds("text/html") == true
         status = exchange.response?.status ?? 0
         let address = address
         location =

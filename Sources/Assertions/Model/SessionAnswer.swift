@@ -94,19 +94,8 @@ enum MessageContent {
 
     /// Whether `bytes` hold `needle`.
     static func contains(_ bytes: [UInt8], _ needle: StaticString) -> Bool {
-        let count = needle.utf8CodeUnitCount
-        guard count > 0, bytes.count >= count else { return false }
-        return bytes.withUnsafeBytes { bytes in
-            needle.withUTF8Buffer { needle in
-                var start = 0
-                while let found = ByteSearch.first(needle[0], in: bytes, from: start), found + count <= bytes.count {
-                    var matched = 1
-                    while matched < count, bytes[found + matched] == needle[matched] { matched += 1 }
-                    if matched == count { return true }
-                    start = found + 1
-                }
-                return false
-            }
+        needle.withUTF8Buffer { needle in
+            bytes.withUnsafeBytes { ByteSearch.contains(UnsafeRawBufferPointer(needle), in: $0) }
         }
     }
 }

@@ -12,8 +12,8 @@ public struct TLSConnectionDecoder {
     public let connection: ConnectionID
     let startSeen: Bool
 
-    var client = TLSSideState()
-    var server = TLSSideState()
+    let client = TLSSideState()
+    let server = TLSSideState()
 
     /// The last ClientHello and ServerHello.
     var offer: ClientOffer?
@@ -51,15 +51,7 @@ public struct TLSConnectionDecoder {
         prelude = startSeen ? [] : nil
     }
 
-    subscript(side: Side) -> TLSSideState {
-        get { side == .client ? client : server }
-        _modify {
-            switch side {
-            case .client: yield &client
-            case .server: yield &server
-            }
-        }
-    }
+    subscript(side: Side) -> TLSSideState { side == .client ? client : server }
 
     /// The next stream bytes from `side`, cut anyhow; `packet` brought them.
     public mutating func receive(

@@ -24,8 +24,8 @@ enum Protection {
     case unreadable(SecureSession.UnreadableReason)
 }
 
-/// One side.
-struct TLSSideState {
+/// One side. An object: the state is large, and every record looks at it many times.
+final class TLSSideState {
     var records = TLSRecordReader()
     var handshake = HandshakeReader()
     /// The packet with the first byte of the record that is being gathered.
@@ -63,7 +63,7 @@ struct TLSSideState {
     var traffic = TrafficTally()
 
     /// Begins another epoch, whose keys are not known yet.
-    mutating func enter(_ next: Protection) {
+    func enter(_ next: Protection) {
         protection = next
         opener = nil
         secret = []
