@@ -53,6 +53,12 @@ enum NoHandoffURLInTelemetry: Rule {
             judgement.information(
                 "not-the-app", "\(sentence), by the system", place: place,
                 evidence: [leak.evidence("leak of the system", hit)])
+        case .likelyNotTheApp(let why):
+            judgement.assume(
+                "chia-page-by-time",
+                "\(sentence): taken for Chia's page, since \(why), and no Referer or Origin says so")
+            judgement.information(
+                "not-the-app", "\(sentence): \(why)", place: place, evidence: [leak.evidence("not the app's", hit)])
         case .notTheApp(let why):
             judgement.information(
                 "not-the-app", "\(sentence): \(why)", place: place, evidence: [leak.evidence("not the app's", hit)])

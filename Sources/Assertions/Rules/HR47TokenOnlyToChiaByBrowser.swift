@@ -54,6 +54,12 @@ enum TokenOnlyToChiaByBrowser: Rule {
                 "actor-unknown", "\(sentence), and nothing tells who sent it: \(leak.actor.reason)",
                 remedy: "capture with process names (PKTAP, PCAPdroid), or let the client send its own User-Agent")
         case .unknown: violation("an unknown sender")
+        case .likelyNotTheApp(let why):
+            judgement.assume(
+                "chia-page-by-time",
+                "\(sentence): taken for Chia's page, since \(why), and no Referer or Origin says so")
+            judgement.information(
+                "not-the-app", "\(sentence): \(why)", place: place, evidence: [leak.evidence("not the app's", hit)])
         case .notTheApp(let why):
             judgement.information(
                 "not-the-app", "\(sentence): \(why)", place: place, evidence: [leak.evidence("not the app's", hit)])

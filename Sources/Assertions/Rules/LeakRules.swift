@@ -10,6 +10,8 @@ enum LeakRules {
         case system
         /// A Chia page in the browser, or the browser for itself.
         case notTheApp(String)
+        /// The same, but told by nothing more than that a page of Chia was open: the pass rests on it.
+        case likelyNotTheApp(String)
         /// The browser's request to Chia: what the URL is for.
         case intended
     }
@@ -42,7 +44,7 @@ enum LeakRules {
             $0.actor.actor == .browser && $0.isNavigation && $0.started.time <= request.started.time
         }
         if visited, !request.isNavigation || request.fetchDestination.map({ $0 != "document" }) ?? false {
-            return .notTheApp("a page in the browser asked for it, and Chia's was open")
+            return .likelyNotTheApp("a page in the browser asked for it, and Chia's was open")
         }
         return .app
     }

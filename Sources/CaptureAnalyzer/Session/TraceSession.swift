@@ -5,6 +5,7 @@ internal import WireFormats
 struct TraceSession {
     private var streams = PacketStreams()
     private var analyzer: SessionAnalyzer
+    private var hasBegun = false
     private var lastPacket = PacketReference(number: 0, time: .distantPast)
 
     init(companions: Companions, options: TraceOptions) {
@@ -23,6 +24,11 @@ struct TraceSession {
 
     /// Takes the next record of the file.
     mutating func take(_ record: CaptureRecord, into receive: (SessionEvent) -> Void) {
+        if !hasBegun {
+            hasBegun = true
+            // A classic file (one that does not begin with a section) holds no keys: none can come later.
+            if case .section = record {} else { analyzer.state.decryption.keysAreComplete = true }
+        }
         switch record {
         case .packet(let packet):
             take(packet)

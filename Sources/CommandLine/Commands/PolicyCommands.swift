@@ -50,18 +50,20 @@ struct PolicyInitCommand {
     }
 
     func run() throws -> ExitStatus {
-        var sketch = PolicySketch()
+        var suggestion = PolicySuggestion()
         if let path = arguments.value("from") {
+            var observation = PolicyObservation()
             do {
                 _ = try TraceReader.read(path: path, options: TraceArguments.options(from: arguments)) { event in
-                    sketch.receive(event)
+                    observation.receive(event)
                 }
             } catch {
                 handoff.console.complain("\(error)")
                 return .unreadable
             }
+            suggestion = observation.finish()
         }
-        handoff.console.result(sketch.text)
+        handoff.console.result(PolicyText.make(from: suggestion))
         return .conforming
     }
 }
