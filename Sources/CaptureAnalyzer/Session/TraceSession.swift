@@ -5,6 +5,8 @@ internal import WireFormats
 struct TraceSession {
     private var streams = PacketStreams()
     private var analyzer: SessionAnalyzer
+    private static let stoppedHard = "the recorder was stopped hard: the file has no statistics at its end"
+
     private var hasBegun = false
     private var lastPacket = PacketReference(number: 0, time: .distantPast)
 
@@ -90,6 +92,7 @@ struct TraceSession {
         summary.decryption.keys = keys.entryCount
         summary.decryption.unusedKeys = keys.entryCount - keys.usedCount
         summary.notes = file.notes + networkNotes + analyzer.state.notes
+        if file.isOwnRecording, !file.hasStatistics { summary.notes.append(Self.stoppedHard) }
         return summary
     }
 
@@ -117,6 +120,10 @@ struct TraceSession {
         }
         if file.isCutShort || file.isDamaged {
             add(.fileCutShort, TimeSpan(span.latest, .distantFuture), file.notes.last ?? "")
+        }
+        if file.isOwnRecording, !file.hasStatistics {
+            // Only our own recorder promises statistics at the end; the files of others are whole without.
+            add(.recordingStopped, TimeSpan(span.latest, .distantFuture), Self.stoppedHard)
         }
         if file.hasUnreadSections { add(.unreadablePackets, span, file.notes.first ?? "") }
         let unread =
