@@ -23,7 +23,7 @@ struct DatagramConversation {
         _ bytes: UnsafeRawBufferPointer, length: Int, from side: Side, at packet: PacketReference,
         in session: inout SessionState
     ) {
-        if session.takeMark(bytes, at: packet) { return }
+        if session.takeMark(bytes, at: packet, on: connection.id) { return }
         if Self.names.contains(connection.server.port) || Self.names.contains(connection.client.port) {
             readNames(bytes, length: length, at: packet, in: &session)
             return

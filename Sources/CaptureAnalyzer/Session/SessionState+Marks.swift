@@ -3,9 +3,24 @@ internal import WireFormats
 
 /// Marks and the proxy's own words, which travel beside the traffic (DESIGN "Marks").
 extension SessionState {
+    /// A datagram captured twice (on two interfaces, at a mirror port) comes again within this time, in nanoseconds
+    /// (RULES 0.4). No finger taps twice as fast.
+    static let captureRepeatNanoseconds: Int64 = 5_000_000
+
     /// Takes a datagram that is a mark; false for any other.
-    mutating func takeMark(_ datagram: UnsafeRawBufferPointer, at packet: PacketReference) -> Bool {
+    mutating func takeMark(
+        _ datagram: UnsafeRawBufferPointer, at packet: PacketReference, on conversation: ConnectionID
+    ) -> Bool {
         guard let reading = TraceText.read(datagram: datagram, at: packet) else { return false }
+        if case .mark(let read) = reading, read.mark.id == nil {
+            let before = latestMark
+            latestMark = (read.content, conversation, packet.time)
+            if let before, before.content == read.content, before.conversation == conversation,
+                packet.time.nanoseconds(since: before.time) <= Self.captureRepeatNanoseconds
+            {
+                return true
+            }
+        }
         take(reading, at: packet, on: nil)
         return true
     }

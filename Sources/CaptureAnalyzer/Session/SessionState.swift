@@ -15,6 +15,8 @@ struct SessionState {
     private(set) var events: [SessionEvent] = []
     /// Tells marks that came twice from second marks.
     var repeats = MarkRepeats()
+    /// The last mark without an id that a datagram brought.
+    var latestMark: (content: String, conversation: ConnectionID, time: Instant)?
     /// What was odd about marks, in words; at most `noteLimit` lines.
     var notes: [String] = []
     /// Most lines of `notes`.

@@ -1,6 +1,7 @@
 import Foundation
 import SessionTrace
 import Testing
+import WireFormats
 
 @testable import CaptureAnalyzer
 
@@ -98,5 +99,69 @@ import Testing
             let error = try #require(throws: TraceError.self) { _ = try Self.read(Self.golden.path, options) }
             #expect(error.description.hasPrefix("\(marks.path):2:"))
         }
+    }
+
+    /// Each packet twice, as the `any` interface or a mirror port gives them: neither marks nor requests double.
+    @Test func packetsCapturedTwiceCountOnce() throws {
+        let recordings = Self.golden.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "pcaps")
+        try Self.inFolder { folder in
+            for name in ["conforming-share.pcapng", "double-tap-joined-before.pcapng"] {
+                let original = recordings.appending(path: name)
+                let doubled = folder.appending(path: name)
+                try Data(try Self.doubled(original.path)).write(to: doubled)
+                let once = try Self.read(original.path).events
+                let twice = try Self.read(doubled.path).events
+                #expect(Self.kinds(once) == Self.kinds(twice))
+            }
+        }
+    }
+
+    /// How often each kind of event comes that a doubled packet must not double.
+    private static func kinds(_ events: [SessionEvent]) -> [String: Int] {
+        var counts: [String: Int] = [:]
+        for event in events {
+            switch event {
+            case .mark(let mark): counts["mark \(mark.kind.rawValue)", default: 0] += 1
+            case .exchange(let exchange): counts["\(exchange.request?.method ?? "") \(exchange.end)", default: 0] += 1
+            case .connectionOpened(let connection): counts[connection.transport.rawValue, default: 0] += 1
+            case .clientHello: counts["hello", default: 0] += 1
+            default: break
+            }
+        }
+        return counts
+    }
+
+    /// The capture with every packet written twice, 40 µs apart.
+    private static func doubled(_ path: String) throws -> [UInt8] {
+        var file = try CaptureFile(path: path)
+        var writer = PcapngWriter()
+        writer.section()
+        while let record = try file.next() {
+            switch record {
+            case .interface(let interface): writer.interface(linkType: interface.linkType)
+            case .secrets(let secrets): writer.secrets(secrets)
+            case .packet(let packet):
+                for copy in 0..<2 {
+                    let time = packet.reference.time.advanced(byNanoseconds: Int64(copy) * 40_000)
+                    writer.packet(withoutMarkID(packet.bytes), at: time, originalLength: packet.originalLength)
+                }
+            default: break
+            }
+        }
+        return writer.takeBytes()
+    }
+
+    /// The frame, and if it holds a mark, its `id` member under another name: then only the reader's own care tells the
+    /// copies apart.
+    private static func withoutMarkID(_ frame: UnsafeRawBufferPointer) -> [UInt8] {
+        var bytes = Array(frame)
+        let text = Array("handoff-mark/1 ".utf8)
+        guard let start = bytes.indices.first(where: { bytes[$0...].starts(with: text) }) else { return bytes }
+        let member = Array("\"id\"".utf8)
+        if let place = bytes.indices.first(where: { $0 >= start && bytes[$0...].starts(with: member) }) {
+            bytes.replaceSubrange(place..<(place + 4), with: Array("\"di\"".utf8))
+        }
+        return bytes
     }
 }
