@@ -36,7 +36,7 @@ import Testing
             )
         }
         #expect(result.verdict == .fail)
-        #expect(result.sentence.contains("order or spacing"))
+        #expect(result.sentence.contains("order, spacing"))
     }
 
     @Test func anotherContentTypeFails() throws {

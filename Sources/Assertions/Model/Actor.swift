@@ -19,6 +19,9 @@ struct ActorReading: Hashable, Sendable {
 
     static let nothing = ActorReading(actor: .unknown, isDefinite: false, reason: "nothing tells who it was")
 
+    /// A browser's User-Agent without a browser's other headers.
+    var isBareBrowser: Bool { actor == .unknown && reason.hasPrefix("a browser's") }
+
     /// Two readings of one flow.
     func combined(with other: ActorReading) -> ActorReading {
         if isDefinite != other.isDefinite { return isDefinite ? self : other }

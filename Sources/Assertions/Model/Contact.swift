@@ -21,6 +21,8 @@ struct Contact: Hashable, Sendable {
     var host: HostName
     var role: HostRole
     var connection: ConnectionID?
+    /// The device's address, where it is known.
+    var client: IPAddress?
     var actor: ActorReading
     /// An operating system's fetch of the host's app associations.
     var isAssociation: Bool
@@ -64,7 +66,7 @@ struct ContactBook {
             contacts.append(
                 Contact(
                     kind: .request(request), seen: request.started, host: host, role: roles.role(of: name),
-                    connection: request.id.connection, actor: actor,
+                    connection: request.id.connection, client: request.client?.address, actor: actor,
                     isAssociation: Self.isAssociation(request, actor),
                     means: request.method == "CONNECT" ? "CONNECT target" : "request",
                     evidence: request.evidence("contact with Chia")))
@@ -81,6 +83,7 @@ struct ContactBook {
                 spare.darkness == nil || spare.lastDarkData == nil,
                 let near = navigations.first(where: {
                     Self.isNear($0.started.time, flow.opened.time) && $0.host == host
+                        && !Self.isTapped(taps, from: flow.opened.time, to: $0.started.time)
                 }),
                 flows.first(where: { $0.id == near.id.connection }).map({ $0.ja4 == flow.ja4 || flow.ja4 == nil })
                     ?? true
@@ -93,7 +96,7 @@ struct ContactBook {
             contacts.append(
                 Contact(
                     kind: .connection, seen: flow.opened, host: host, role: roles.role(of: name), connection: flow.id,
-                    actor: actor,
+                    client: flow.client.address, actor: actor,
                     isAssociation: flow.isAssociationOnly && own.allSatisfy { Self.isAssociation($0, actor) },
                     means: flow.nameSource, evidence: Self.evidence(flow, host)))
         }
@@ -109,7 +112,8 @@ struct ContactBook {
             contacts.append(
                 Contact(
                     kind: .lookup, seen: lookup.seen, host: lookup.name, role: roles.role(of: name),
-                    connection: lookup.connection, actor: actor, isAssociation: isAssociation,
+                    connection: lookup.connection, client: lookup.client?.address, actor: actor,
+                    isAssociation: isAssociation,
                     means: lookup.isResponse ? "DNS answer" : "DNS query", evidence: lookup.evidence))
         }
         contacts.sort {
@@ -119,18 +123,26 @@ struct ContactBook {
         }
     }
 
+    /// Whether a tap lies between two moments: what was there before it was not made for what came after.
+    private static func isTapped(_ taps: [Instant], from: Instant, to: Instant) -> Bool {
+        taps.contains { $0 > from && $0 <= to }
+    }
+
     private static func isNear(_ one: Instant, _ other: Instant) -> Bool {
         one.nanoseconds(since: other).magnitude <= UInt64(spareWindow.count)
     }
 
     /// What a lookup was made for: the next connection or request to the name (a request, when the connection was one
-    /// that serves several names), or one before it. What follows only after a further tap is not what it was made for.
+    /// that serves several names), or one just before it. What follows only after a further tap is not what it was made
+    /// for.
     private static func owner(of lookup: LookupRecord, among users: [Contact], taps: [Instant]) -> Contact? {
         let same = users.filter { $0.host == lookup.name }
         let seen = lookup.seen.time
         let next = same.first { $0.time >= seen && $0.time.nanoseconds(since: seen) <= lookupWindow.count }
-        if let next { return taps.contains { $0 > seen && $0 <= next.time } ? nil : next }
-        return same.last { $0.time <= seen && $0.actor.actor != .unknown }
+        if let next { return isTapped(taps, from: seen, to: next.time) ? nil : next }
+        return same.last {
+            $0.time <= seen && seen.nanoseconds(since: $0.time) <= lookupWindow.count && $0.actor.actor != .unknown
+        }
     }
 
     /// Developer-mode fetches of app associations by the system (RULES section 9).

@@ -76,13 +76,10 @@ extension Session {
                     + "could not be read (\(traffic.reason.rawValue)), and may hold session requests",
                 remedy: Self.remedy(traffic.reason))
         }
-        let servers = Set(
-            attempts.compactMap { attempt in
-                attempt.host.flatMap { tallies[$0] }?.samples.first?.server.address
-            })
-        if let flow = nameless.first(where: {
-            $0.darkness != nil && $0.lastDarkData != nil && OSNoiseHosts.service(ofPort: $0.server.port) == nil
-                && (servers.contains($0.server.address) || (attempts.isEmpty && policy.hosts.partner.isEmpty))
+        if let flow = nameless.first(where: { flow in
+            flow.darkness != nil && flow.lastDarkData != nil
+                && OSNoiseHosts.service(ofPort: flow.server.port) == nil && !flow.isOfSystemOrBrowser
+                && (flow.names.isEmpty || flow.names.contains { mayServeSessions($0) })
         }), let reason = flow.darkness {
             judgement.doubt(
                 reason.rawValue, "a connection to \(flow.server) without a name could not be read (\(reason.rawValue))",
@@ -101,6 +98,56 @@ extension Session {
                 remedy: Self.remedy(record.spot.reason))
         }
         doubtCapture(&judgement)
+    }
+
+    /// Unread connections of which no name is known, before an instant or at any time, may have been to Chia.
+    func doubtNames(before tap: Instant?, _ judgement: inout Judgement) {
+        let limit = tap ?? .distantFuture
+        let unnamed = nameless.filter {
+            $0.darkness != nil && OSNoiseHosts.service(ofPort: $0.server.port) == nil && !$0.isOfSystemOrBrowser
+                && $0.opened.time < limit
+        }
+        let when = tap == nil ? "" : " before the tap"
+        if let shared = unnamed.first(where: { $0.names.contains { roles.isChia($0) } }) {
+            judgement.doubt(
+                "shared-address",
+                "a connection to \(shared.server)\(when) has no name, and its address is that of a Chia host and of others",
+                remedy: "record through the proxy, which sees the name of each connection")
+        } else if let flow = unnamed.first(where: { $0.names.isEmpty }) {
+            judgement.doubt(
+                "host-unknown",
+                "\(unnamed.count) unread \(unnamed.count == 1 ? "connection" : "connections")\(when), the first to "
+                    + "\(flow.server), \(unnamed.count == 1 ? "has" : "have") no name (packet \(flow.opened.number))",
+                remedy: "start the capture before the app and with plain DNS, or record through the proxy")
+        }
+    }
+
+    /// Whether an address is another device's than the one that the session is of. One device may have an address of
+    /// each family.
+    func isOfAnotherDevice(_ client: IPAddress?) -> Bool {
+        guard let client else { return false }
+        let own =
+            attempts.isEmpty ? projections.compactMap { $0.record.client?.address } : attempts.compactMap(\.client)
+        let family = own.filter { $0.isIPv4 == client.isIPv4 }
+        return !family.isEmpty && !family.contains(client)
+    }
+
+    /// What another device did is not held against the one that the session is of.
+    func doubtDevice(_ contact: Contact, _ judgement: inout Judgement) {
+        let client = contact.client?.description ?? "another device"
+        judgement.doubt(
+            "several-devices",
+            "\(contact.means) of \(contact.host) came from \(client), which sent no session request",
+            remedy: "judge one device at a time: --filter 'host ADDRESS'")
+    }
+
+    /// An answer of success in which no handoff URL was found: rules about the URL look for something else.
+    func doubtUnnamedAnswer(_ judgement: inout Judgement) {
+        guard let attempt = attempts.first(where: { $0.outcome == .unnamed }) else { return }
+        judgement.doubt(
+            "handoff-url-unknown",
+            "attempt \(attempt.number) succeeded (\(attempt.last.record.status)), but its answer holds no https URL with a phs_ token",
+            remedy: "check that the path in \(policyLine) is the session request's, and that its answer is JSON")
     }
 
     /// An attempt was found by its shape alone, or there are share taps without any attempt.

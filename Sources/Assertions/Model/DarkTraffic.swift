@@ -10,8 +10,13 @@ struct DarkTraffic: Sendable {
         var lastData: Instant?
         var firstOpened: Instant = .distantFuture
         var reason: BlindSpot.Reason = .noKeys
+        /// Who opened the connections, by recorded processes; `unknown` where none was recorded.
+        var owners: Set<Actor> = []
         /// Connections kept whole.
         var samples: [FlowSummary] = []
+
+        /// Whether recorded processes say that all connections are one actor's.
+        func isOnly(_ actor: Actor) -> Bool { owners == [actor] }
     }
 
     /// Connections kept whole for one host.
@@ -33,6 +38,7 @@ struct DarkTraffic: Sendable {
         var host = hosts[name] ?? Host()
         if host.connections == 0 { host.reason = reason }
         host.connections += 1
+        host.owners.insert(flow.actor.isDefinite ? flow.actor.actor : .unknown)
         host.bytes &+= flow.darkBytes
         host.lastData = [host.lastData, flow.lastDarkData].compactMap(\.self).max()
         host.firstOpened = min(host.firstOpened, flow.opened.time)

@@ -127,6 +127,9 @@ struct FlowSummary: Hashable, Sendable {
         darkBytes = flow.session?.clientApplicationBytes ?? flow.end?.clientBytes ?? 0
     }
 
+    /// Whether it is the system's by a recorded process, or the browser's.
+    var isOfSystemOrBrowser: Bool { actor.actor == .os || actor.actor == .browser }
+
     /// Both ends as text.
     var endpoints: String { "\(client) → \(server)" }
     var span: TimeSpan { TimeSpan(opened.time, closed.time) }

@@ -45,7 +45,7 @@ struct MarkBook: Sendable {
                 reading.unknownKinds.append(word)
             }
             guard let id = mark.id else {
-                kept.append(mark)
+                if !kept.contains(where: { Self.isSameDatagram($0, mark) }) { kept.append(mark) }
                 continue
             }
             if withdrawn.contains(id) { continue }
@@ -101,6 +101,15 @@ struct MarkBook: Sendable {
             && one.count == other.count && one.by == other.by && one.attributes == other.attributes
             && one.name == other.name && apart <= 1_000_000_000
     }
+
+    /// One datagram captured on two interfaces; nobody taps twice within this time.
+    private static func isSameDatagram(_ one: Mark, _ other: Mark) -> Bool {
+        one.id == nil && one.source == .datagram && other.source == .datagram && isSame(one, other)
+            && other.span.earliest.nanoseconds(since: one.span.earliest).magnitude <= duplicateWindow.count.magnitude
+    }
+
+    /// Copies of one packet are seen this close together (RULES 0.4).
+    private static let duplicateWindow = Nanoseconds.milliseconds(5)
 
     private static func taps(
         _ marks: [Mark], _ timing: Policy.Timing, _ firstReaction: (Instant) -> Instant?

@@ -27,6 +27,8 @@ struct RequestRecord: Hashable, Sendable {
     var originHost: HostName?
     var hasRange: Bool
     var acceptsPages: Bool
+    /// Whether caches on the way are to be passed by, as a browser asks when its user reloads a page.
+    var revalidates: Bool
     /// 0 when no response began.
     var status: Int
     /// The address that a 3xx names.
@@ -60,6 +62,7 @@ struct RequestRecord: Hashable, Sendable {
         originHost = fields.first("origin").flatMap { WebAddress($0)?.host }
         hasRange = fields.first("range") != nil
         acceptsPages = fields.first("accept")?.holds("text/html") == true
+        revalidates = fields.values("cache-control").contains { $0.holds("max-age=0") || $0.holds("no-cache") }
         status = exchange.response?.status ?? 0
         let address = address
         location =

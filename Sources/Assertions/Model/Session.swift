@@ -74,19 +74,16 @@ struct Session {
     func handoffURL(askedBy record: RequestRecord) -> (url: HandoffURL, isExact: Bool)? {
         guard let address = record.address else { return nil }
         for url in urls where url.address == address { return (url, true) }
-        let token = Token.first(in: address.path) ?? address.query.flatMap { Token.first(in: $0) }
-        for url in urls {
-            if url.address?.relation(of: address) == .variant || (token != nil && token == url.token) {
-                return (url, false)
-            }
-        }
-        return nil
+        // A token tells more than the address around it: another one is another session's URL.
+        if let token = address.token { return urls.first { $0.token == token }.map { ($0, false) } }
+        return urls.first { $0.address?.relation(of: address) == .variant }.map { ($0, false) }
     }
 
     /// The neutral URL that a request asks for, and whether exactly.
     func neutralURL(askedBy record: RequestRecord) -> (url: NeutralURL, isExact: Bool)? {
         guard let address = record.address else { return nil }
         if let url = neutralURLs.first(where: { $0.address == address }) { return (url, true) }
+        guard address.token == nil else { return nil }
         return neutralURLs.first { $0.address.relation(of: address) == .variant }.map { ($0, false) }
     }
 

@@ -44,7 +44,7 @@ struct SessionAnswer: Hashable, Sendable {
         case .array(let elements):
             for element in elements { walk(element, name: name, urls: &urls) }
         case .string(let text):
-            if text.hasPrefix("https://"), let token = Token.first(in: text), urls.count < 16 {
+            if text.prefix(8).lowercased() == "https://", let token = Token.first(in: text), urls.count < 16 {
                 urls.append((text, token))
             }
             if name.lowercased().hasSuffix("id"), text.utf8.count >= 8, identifiers.count < Self.identifierLimit {

@@ -11,7 +11,9 @@ extension SessionModel {
         }
         keepBlindSpots(of: flow, names: names)
         // DNS conversations and other datagrams are no contact with a host by themselves.
-        if flow.connection.transport == .udp, flow.session == nil, flow.hello == nil, names.isEmpty { return }
+        // QUIC is one, though its first packets were not seen.
+        let isQUIC = flow.blindSpots.contains { $0.reason == .quic }
+        if flow.connection.transport == .udp, flow.session == nil, flow.hello == nil, names.isEmpty, !isQUIC { return }
         if names.isEmpty {
             let summary = FlowSummary(flow, names: [], nameSource: "")
             if nameless.count < limits.namelessConnections {

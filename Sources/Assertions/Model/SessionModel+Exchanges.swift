@@ -68,6 +68,8 @@ extension SessionModel {
     ) {
         let template = policy.requests.session
         guard request.method == template.method ?? "POST" || request.method == "POST" else { return }
+        // What a page of Chia posts in the browser is Chia's.
+        if actor.actor == .browser, isOfChiaPage(request) { return }
         let matches = template.matches(method: request.method, path: request.path)
         let headerKeys: [String]
         if case .header(let name) = policy.requests.key {
@@ -115,6 +117,12 @@ extension SessionModel {
         learn(from: session, exchange)
     }
 
+    private func isOfChiaPage(_ request: Request) -> Bool {
+        ["origin", "referer"].compactMap { request.fields.first($0) }.contains {
+            WebAddress($0).map { isChia($0.host) } ?? false
+        }
+    }
+
     private static func text(_ value: JSONValue) -> String? {
         if case .number(let text) = value { return text }
         return value.stringValue
@@ -133,11 +141,14 @@ extension SessionModel {
             if let host = WebAddress(url)?.host, openedHosts.count < 100 { openedHosts.insert(host) }
         }
         guard session.matchesTemplate || session.hasSessionShape else { return }
-        if let key = session.key { learn(.idempotencyKey, key, since: session.record.started.time) }
+        for key in Set([session.key].compactMap(\.self) + session.bareKeys).sorted() {
+            learn(.idempotencyKey, key, since: session.record.started.time)
+        }
         let sent = String(decoding: session.body, as: UTF8.self)
         for (_, value) in session.answer.identifiers
         where value != session.key && value != session.catalogID && !sent.contains(value) {
-            learn(.sessionIdentifier, value, since: exchange.ended.time)
+            // Searched in all that is kept: what the app sent before its session began is no id of the session.
+            learn(.sessionIdentifier, value, since: nil)
         }
     }
 

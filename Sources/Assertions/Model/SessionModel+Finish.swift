@@ -11,6 +11,7 @@ extension SessionModel {
         for (id, delivery) in deliveries {
             if let index = requestIndex[id] { requests[index].delivery = delivery }
         }
+        inferDelivery()
         let attempts = AttemptCounter(policy: policy).attempts(of: requests)
         var roles = roles
         roles.aliases = names.aliases
@@ -63,6 +64,25 @@ extension SessionModel {
                 ($0.spot.span.earliest, $0.spot.noticed.number) < ($1.spot.span.earliest, $1.spot.noticed.number)
             },
             givenUp: givenUp, proxyFaults: proxyFaults)
+    }
+
+    /// A URL that the browser opened was delivered, whatever acknowledgement is missing from the capture; unless another
+    /// answer brought it too.
+    private mutating func inferDelivery() {
+        for index in requests.indices where requests[index].delivery == .no || requests[index].delivery == .unknown {
+            let request = requests[index]
+            guard let url = request.answer.url, let address = WebAddress(url), request.record.end == .complete,
+                let opened = chiaRequests.first(where: {
+                    $0.actor.actor == .browser && $0.address == address
+                        && $0.started.time >= request.record.started.time
+                }),
+                !requests.contains(where: {
+                    $0.record.id != request.record.id && $0.answer.url == url
+                        && $0.record.started.time <= opened.started.time
+                })
+            else { continue }
+            requests[index].delivery = .yes
+        }
     }
 
     private static let noExchange = ExchangeID(connection: ConnectionID(.max), index: 0)

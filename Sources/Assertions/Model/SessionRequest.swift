@@ -36,12 +36,20 @@ struct SessionRequest: Hashable, Sendable {
     /// Fields that may change between attempts of one operation.
     static let loose = ["date", "traceparent", "tracestate", "authorization", "user-agent", "cookie", "x-request-id"]
 
-    /// The one key without the quotes of a structured-field string; nil without exactly one.
+    /// The keys as sent, without the quotes of structured-field strings; lines that something on the way joined are
+    /// parted again.
+    var bareKeys: [String] {
+        keys.flatMap { $0.split(separator: ",") }.map { part in
+            let text = part.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+            return text.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"")
+                ? String(text.dropFirst().dropLast()) : String(text)
+        }
+    }
+
+    /// The one key, a UUID in lower case (RFC 9562 §4); nil without exactly one. The same one said twice is one.
     var key: String? {
-        guard keys.count == 1 else { return nil }
-        let text = keys[0]
-        if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") { return String(text.dropFirst().dropLast()) }
-        return text
+        let distinct = Set(bareKeys.map { UUIDText.isUUID($0) ? $0.lowercased() : $0 })
+        return distinct.count == 1 ? distinct.first : nil
     }
 
     /// Whether the key was sent as a structured-field string.
@@ -52,7 +60,7 @@ struct SessionRequest: Hashable, Sendable {
 
     /// Same key and same content, so far as both were captured.
     func isResend(of other: SessionRequest) -> Bool {
-        keys.first == other.keys.first && !keys.isEmpty && (body == other.body || !bodyIsWhole || !other.bodyIsWhole)
+        bareKeys == other.bareKeys && !keys.isEmpty && (body == other.body || !bodyIsWhole || !other.bodyIsWhole)
     }
 }
 

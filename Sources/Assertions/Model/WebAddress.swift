@@ -49,6 +49,9 @@ struct WebAddress: Hashable, Sendable {
         query = path.endIndex < withoutFragment.endIndex ? String(withoutFragment[path.endIndex...].dropFirst()) : nil
     }
 
+    /// The handoff token in path or query, if there is one.
+    var token: String? { Token.first(in: path) ?? query.flatMap { Token.first(in: $0) } }
+
     /// Resolves a `Location` against this address; nil when it is no http(s) address.
     func resolve(_ location: String) -> WebAddress? {
         if location.contains("://") { return WebAddress(location) }

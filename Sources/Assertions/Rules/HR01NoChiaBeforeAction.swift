@@ -30,7 +30,7 @@ enum NoChiaBeforeAction: Rule {
             judgeByTaps(session, actions, &judgement)
         }
         let first = actions.first?.span.earliest ?? session.attempts.map(\.started).min()
-        doubtNames(session, before: first, &judgement)
+        if let first { session.doubtNames(before: first, &judgement) }
         session.doubtMarks(&judgement)
         session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)
@@ -52,6 +52,7 @@ enum NoChiaBeforeAction: Rule {
             {
                 if !visited { judgement.looked(at: contact.evidence) }
                 visited = true
+                doubtClock(contact, tap, actions, session, &judgement)
                 if tap.order(of: contact.time) == .within {
                     judgement.assume(
                         "tap-window",
@@ -134,12 +135,29 @@ enum NoChiaBeforeAction: Rule {
             }
             return
         }
+        if session.isOfAnotherDevice(contact.client) { return session.doubtDevice(contact, &judgement) }
         if contact.actor.actor == .browser { gap += " by the browser, which was clean" }
         judgement.violation(
             contact.request == nil ? (contact.kind == .lookup ? "lookup" : "connection") : "request",
             severity: isGeneric ? .warning : .error, "\(what) \(gap)",
             place: [contact.role.rawValue, contact.means, contact.request?.pathTemplate ?? ""],
             evidence: [contact.evidence] + (next.map { [$0.evidence] } ?? []))
+    }
+
+    /// A mark of another clock may be early too: what follows within its bound may have come before the tap.
+    private static func doubtClock(
+        _ contact: Contact, _ tap: Tap, _ actions: [Tap], _ session: Session, _ judgement: inout Judgement
+    ) {
+        let gap = Nanoseconds(contact.time.nanoseconds(since: tap.span.earliest))
+        guard tap.clockBound.count > 0, !tap.isByHand, gap.count >= 0, gap < tap.clockBound,
+            !actions.contains(where: {
+                $0.span.earliest < tap.span.earliest && contact.time < allowanceEnd(of: $0, session)
+            })
+        else { return }
+        judgement.doubt(
+            "clock-bound",
+            "\(contact.means) of \(contact.host) was seen \(gap) after the tap, clock bound ±\(tap.clockBound)",
+            remedy: "send the marks through the trace's own clock (UDP datagram or the proxy)")
     }
 
     private enum Excuse {
@@ -186,6 +204,19 @@ enum NoChiaBeforeAction: Rule {
                 ? "\(distance) before the first session request"
                 : "\(distance) after the session request, before its answer"
             let what = "\(contact.means) of \(contact.host)"
+            if session.isOfAnotherDevice(contact.client) {
+                session.doubtDevice(contact, &judgement)
+                continue
+            }
+            if contact.actor.actor == .unknown, contact.request == nil, session.dark[contact.host]?.lastData != nil,
+                session.neutralURLs.contains(where: { $0.address.host == contact.host && $0.since <= contact.time })
+            {
+                judgement.doubt(
+                    "actor-unknown",
+                    "\(what) \(place) could not be read, and may be the browser's opening of the neutral URL",
+                    remedy: Session.remedy(.noKeys))
+                continue
+            }
             if contact.actor.actor == .browser, !session.hasMark([.browserClean], from: .distantPast, to: contact.time)
             {
                 judgement.doubt(
@@ -200,28 +231,5 @@ enum NoChiaBeforeAction: Rule {
         }
         judgement.assume("tap-assumed", "no tap is marked; the first session request is taken to have followed one")
         judgement.passSentence = "no contact with Chia before the first session request was answered"
-    }
-
-    // MARK: coverage
-
-    /// Connections of which no name is known may have been to Chia.
-    private static func doubtNames(_ session: Session, before tap: Instant?, _ judgement: inout Judgement) {
-        guard let tap else { return }
-        let early = session.nameless.filter {
-            $0.darkness != nil && $0.opened.time < tap && OSNoiseHosts.service(ofPort: $0.server.port) == nil
-                && $0.actor.actor != .os && $0.actor.actor != .browser
-        }
-        if let shared = early.first(where: { $0.names.contains { session.roles.isChia($0) } }) {
-            judgement.doubt(
-                "shared-address",
-                "a connection to \(shared.server) before the tap has no name, and its address is that of a Chia host and of others",
-                remedy: "record through the proxy, which sees the name of each connection")
-        } else if let flow = early.first(where: { $0.names.isEmpty }) {
-            judgement.doubt(
-                "host-unknown",
-                "\(early.count) unread \(early.count == 1 ? "connection" : "connections") before the tap, the first to "
-                    + "\(flow.server), \(early.count == 1 ? "has" : "have") no name (packet \(flow.opened.number))",
-                remedy: "start the capture before the app and with plain DNS, or record through the proxy")
-        }
     }
 }

@@ -7,7 +7,8 @@ internal import SessionTrace
 /// with fetch metadata or navigation headers is the browser's, which is an assumption. A name that leads to Chia through
 /// captured CNAME answers is Chia's. What Chia's own pages load in the browser is the browser's.
 ///
-/// Inconclusive: a flow to Chia of which nothing tells the actor; a bypass.
+/// Inconclusive: a flow to Chia of which nothing tells the actor; an unread connection without any name; contact by
+/// another device than the one that the session is of; a bypass.
 enum AppNeverContactsChia: Rule {
     static let description = RuleDescription(
         id: "HR-03", name: "app-never-contacts-chia", severity: .error,
@@ -29,6 +30,10 @@ enum AppNeverContactsChia: Rule {
             }
             switch contact.actor.actor {
             case .app, .webview:
+                if session.isOfAnotherDevice(contact.client) {
+                    session.doubtDevice(contact, &judgement)
+                    continue
+                }
                 let cloaked = session.roles.chiaName(of: contact.host).flatMap { $0 == contact.host ? nil : $0 }
                 judgement.violation(
                     contact.actor.actor == .webview ? "web-view-contact" : "app-contact",
@@ -63,6 +68,7 @@ enum AppNeverContactsChia: Rule {
         judgement.passSentence =
             session.contacts.isEmpty
             ? "no contact with Chia in the whole trace" : "\(ofBrowser) contacts with Chia, all by the browser"
+        session.doubtNames(before: nil, &judgement)
         session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)
         session.doubtChiaHost(&judgement)

@@ -40,6 +40,7 @@ enum NoProbeOfHandoffURL: Rule {
             "\(navigations) \(navigations == 1 ? "request" : "requests") for the \(session.urls.count) handoff and "
             + "\(session.neutralURLs.count) neutral URLs, all navigations of the browser"
         doubtUnread(session, &judgement)
+        session.doubtUnnamedAnswer(&judgement)
         if session.urls.isEmpty { session.doubtMissingAttempts(&judgement) }
         session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)
@@ -73,12 +74,11 @@ enum NoProbeOfHandoffURL: Rule {
         }
         if isOfChiaPage(record, session) { return notTheApp("a page of Chia in the browser asked for it") }
         if let speculation = record.speculation {
-            let isTyped =
-                session.handoffURL(askedBy: record) == nil
-                && session.taps.contains { $0.isAction && $0.span.earliest <= record.started.time }
-            return isTyped
-                ? notTheApp("prefetched by the browser after the tap (\(speculation))")
-                : violation("prefetch", speculation)
+            // A browser fetches ahead what its user begins to type, but only what it has opened before.
+            if session.handoffURL(askedBy: record) == nil, isOpenedBefore(record, session) {
+                return notTheApp("prefetched by the browser, which had opened it before (\(speculation))")
+            }
+            return violation("prefetch", speculation)
         }
         if record.method != "GET" {
             return violation(record.method == "HEAD" ? "head" : "method", "no navigation uses it")
@@ -99,16 +99,24 @@ enum NoProbeOfHandoffURL: Rule {
 
     /// A request that a Chia document started: its Referer or Origin is Chia's, or it is same-origin.
     private static func isOfChiaPage(_ record: RequestRecord, _ session: Session) -> Bool {
-        guard record.actor.actor == .browser else { return false }
+        // Some browsers send no fetch metadata with what a page asks for.
+        guard record.actor.actor == .browser || record.actor.isBareBrowser else { return false }
         if let host = record.originHost ?? record.refererHost { return session.roles.isChia(host) }
         return record.fetchSite == "same-origin" || record.fetchSite == "same-site"
+    }
+
+    private static func isOpenedBefore(_ record: RequestRecord, _ session: Session) -> Bool {
+        session.chiaRequests.contains {
+            $0.actor.actor == .browser && $0.isNavigation && $0.ended.time <= record.started.time
+                && $0.host == record.host && $0.address?.path == record.address?.path
+        }
     }
 
     private static func doubtUnread(_ session: Session, _ judgement: inout Judgement) {
         let unread = session.dark.filter { host, traffic in
             traffic.lastData != nil
                 && (session.roles.isChia(host) || session.neutralURLs.contains { $0.address.host == host })
-                && !traffic.samples.allSatisfy { $0.actor.isDefinite && $0.actor.actor == .browser }
+                && !traffic.isOnly(.browser)
         }
         guard let host = unread.keys.min(by: { $0.text < $1.text }), let traffic = unread[host] else { return }
         judgement.doubt(

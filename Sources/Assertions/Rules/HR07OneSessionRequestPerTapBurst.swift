@@ -109,10 +109,42 @@ enum OneSessionRequestPerTapBurst: Rule {
             {
                 return
             }
+            if let pause = pause(before: attempt, after: previous, in: burst), pause > session.policy.timing.doubleTap {
+                if let item = attempt.catalogID, let other = previous.catalogID, item != other { return }
+                if previous.outcome == .success, mayHaveLeft(previous, session) {
+                    judgement.doubt(
+                        "burst-end-not-seen",
+                        "attempts \(previous.number) and \(attempt.number) each follow a tap, \(pause) apart, and it can't be told whether the browser had been opened between them",
+                        remedy: "mark opened, background and foreground, or let the browser be seen too")
+                    return
+                }
+            }
             violation(
                 sameKey ? "second-request" : "second-key",
                 "were both sent\(sameKey ? "" : ", with different keys"); the first ended as \(previous.outcome.word)")
         }
+    }
+
+    /// How long nobody tapped before the first tap between two attempts; nil when there is none.
+    private static func pause(before attempt: Attempt, after previous: Attempt, in burst: Burst) -> Nanoseconds? {
+        guard
+            let index = burst.taps.firstIndex(where: {
+                $0.span.earliest > previous.started && $0.span.earliest <= attempt.started
+            }), index > 0
+        else { return nil }
+        return Nanoseconds(burst.taps[index].span.earliest.nanoseconds(since: burst.taps[index - 1].span.latest))
+    }
+
+    /// Whether the browser may have been opened with an attempt's URL unseen: then a later tap is a new burst.
+    private static func mayHaveLeft(_ attempt: Attempt, _ session: Session) -> Bool {
+        let isOpened = session.chiaRequests.contains { record in
+            record.actor.actor == .browser && record.isNavigation
+                && session.handoffURL(askedBy: record)?.url.text == attempt.url
+        }
+        let isDark = session.dark.contains {
+            session.roles.isChia($0.key) && ($0.value.lastData ?? .distantPast) >= attempt.ended
+        }
+        return !isOpened && (isDark || !session.summary.watchedForBypass)
     }
 
     /// A burst from which no request came.

@@ -46,6 +46,7 @@ enum OneExternalNavigationPerBurst: Rule {
                 remedy: "mark each tap: {\"kind\":\"tap\",\"target\":\"share\"}")
         }
         session.doubtPolicy(&judgement)
+        session.doubtUnnamedAnswer(&judgement)
         if session.chiaRequests.contains(where: {
             $0.isNavigation && $0.actor.actor == .browser && !$0.actor.isDefinite
         }) {
@@ -107,13 +108,19 @@ enum OneExternalNavigationPerBurst: Rule {
         let taps = burst.map { "\($0.words): " } ?? ""
         for group in opened { judgement.looked(at: evidence(of: group)) }
         counts.append("\(taps)\(opened.count) \(opened.count == 1 ? "navigation" : "navigations") to \(target)")
-        if opened.count > 1 {
-            let gap = Nanoseconds(opened[1][0].started.time.nanoseconds(since: opened[0][0].started.time))
+        let further = opened.dropFirst().filter { !$0[0].revalidates }
+        if let second = further.first {
+            let gap = Nanoseconds(second[0].started.time.nanoseconds(since: opened[0][0].started.time))
             judgement.violation(
                 "second-navigation",
                 "\(taps)\(opened.count) navigations to \(target), the second \(gap) after the first",
                 place: [opened[0][0].pathTemplate],
                 evidence: (burst?.evidence ?? []) + because + opened.map(evidence(of:)))
+        } else if opened.count > 1 {
+            judgement.doubt(
+                "perhaps-reload",
+                "\(taps)\(opened.count) navigations to \(target), but the further ones carry Cache-Control as a browser's reload does",
+                remedy: "mark reloads ({\"kind\":\"reload\"}), or leave the page alone")
         } else if opened.isEmpty {
             judgeMissing(target, taps, due: due, host: host, (burst?.evidence ?? []) + because, session, &judgement)
         }
@@ -202,7 +209,7 @@ enum OneExternalNavigationPerBurst: Rule {
                     !previous.wasAnswered
                     && previous.ended.time <= record.started.time.advanced(byNanoseconds: 1_000_000_000)
                 let isRedirect = previous.location.map { $0 == record.address } ?? false
-                if isRetry || isRedirect {
+                if isRetry || isRedirect || isSentBack(record, after: previous, session) {
                     groups[groups.count - 1].append(record)
                     continue
                 }
@@ -210,6 +217,15 @@ enum OneExternalNavigationPerBurst: Rule {
             groups.append([record])
         }
         return groups
+    }
+
+    /// Chia sent the browser on a detour (a cookie, a consent) that leads back to the same address.
+    private static func isSentBack(_ record: RequestRecord, after previous: RequestRecord, _ session: Session) -> Bool {
+        guard previous.location != nil, let hop = record.address.flatMap({ session.redirects[$0] }) else {
+            return false
+        }
+        return session.role(of: hop.host).isChia && hop.started.time >= previous.started.time
+            && hop.ended.time <= record.started.time
     }
 
     /// A page of Chia navigates by itself: a link or a form.

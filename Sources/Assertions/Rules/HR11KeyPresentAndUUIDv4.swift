@@ -4,7 +4,8 @@ internal import SessionTrace
 ///
 /// The contract (CONTRACT.md, "The tap sequence" 3) asks for a persisted random UUIDv4. The value at the policy's key
 /// place must be RFC 9562 text with version 4 and the RFC's variant, in either case, bare or in the quotes of a
-/// structured-field string (draft-ietf-httpapi-idempotency-key-header §2.1), but in one form throughout an operation.
+/// structured-field string (draft-ietf-httpapi-idempotency-key-header §2.1), but in one form throughout an operation:
+/// quotes and letter case stay, since a server may compare the text.
 /// Nil and Max, other versions, braces and `urn:uuid:` are violations.
 ///
 /// Inconclusive: the head of a request could not be read in full; unread session traffic.
@@ -27,6 +28,16 @@ enum KeyPresentAndUUIDv4: Rule {
                 judgement.violation(
                     "key-form-changed",
                     "attempt \(changed.number) sends the key \(forms[0] ? "without" : "with") quotes, attempt \(operation.attempts[0].number) \(forms[0] ? "with" : "without")",
+                    place: [place],
+                    evidence: [operation.attempts[0].evidence(place: place), changed.evidence(place: place)])
+            }
+            let texts = operation.attempts.flatMap(\.messages).map(\.bareKeys)
+            if let changed = operation.attempts.first(where: {
+                $0.messages.contains { $0.bareKeys.count == 1 && texts[0].count == 1 && $0.bareKeys != texts[0] }
+            }) {
+                judgement.violation(
+                    "key-form-changed",
+                    "attempt \(changed.number) sends the key of attempt \(operation.attempts[0].number) in other letters (upper or lower case)",
                     place: [place],
                     evidence: [operation.attempts[0].evidence(place: place), changed.evidence(place: place)])
             }
@@ -71,8 +82,10 @@ enum KeyPresentAndUUIDv4: Rule {
             }
             return
         }
-        guard message.keys.count == 1, let key = message.key else {
-            return violation("several-keys", "\(message.keys.count) idempotency keys in \(place)")
+        let count = message.bareKeys.count
+        guard count == 1, let key = message.bareKeys.first else {
+            let how = message.key == nil ? "" : ", all the same"
+            return violation("several-keys", "\(count) idempotency keys in \(place)\(how)")
         }
         switch UUIDText.check(key) {
         case .version4: return
@@ -94,6 +107,11 @@ enum UUIDText {
         /// Nil or Max (§5.9, §5.10).
         case constant(String)
         case notUUID(String)
+    }
+
+    static func isUUID(_ text: String) -> Bool {
+        if case .notUUID = check(text) { return false }
+        return true
     }
 
     static func check(_ text: String) -> Form {

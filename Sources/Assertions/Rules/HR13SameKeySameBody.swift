@@ -34,7 +34,8 @@ enum SameKeySameBody: Rule {
             "\(compared) \(compared == 1 ? "retry" : "retries") with the same key: same address, same \(bytes.first ?? 0) content bytes"
         if session.attempts.isEmpty {
             session.doubtMissingAttempts(&judgement)
-        } else if judgement.isExercised {
+        } else if judgement.isExercised || session.attempts.contains(where: { $0.outcome == .uncertain }) {
+            // A retry may be in what was not read.
             session.doubtSessionTraffic(&judgement)
         }
         doubtKeyless(session, &judgement)
@@ -174,7 +175,7 @@ enum BodyDifference {
         if let old = try? JSONValue.parse(before), let new = try? JSONValue.parse(after) {
             var found: [String] = []
             compare(old, new, at: "", redactor, &found)
-            if found.isEmpty { return ["the order or spacing of members"] }
+            if found.isEmpty { return ["the order, spacing or escaping of members"] }
             return found
         }
         let common = zip(before, after).prefix { $0 == $1 }.count

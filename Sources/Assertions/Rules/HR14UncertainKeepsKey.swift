@@ -54,7 +54,8 @@ enum UncertainKeepsKey: Rule {
             "\(kept) \(kept == 1 ? "attempt" : "attempts") after an uncertain end, with the key of the one before"
         if session.attempts.isEmpty {
             session.doubtMissingAttempts(&judgement)
-        } else if judgement.isExercised {
+        } else if judgement.isExercised || session.attempts.contains(where: { $0.outcome == .uncertain }) {
+            // The next attempt may be in what was not read.
             session.doubtSessionTraffic(&judgement)
         }
         session.doubtPolicy(&judgement)
@@ -100,6 +101,13 @@ enum UncertainKeepsKey: Rule {
                 remedy: "name the field in \(session.policyLine):  fields: {catalog-id: /…}")
             return false
         }
+        if attempt.isTorn || next.isTorn, hasTap(session, between: attempt, next) {
+            judgement.doubt(
+                "body-not-whole",
+                "attempts \(attempt.number) and \(next.number) have different keys, but one broke off before it said which item it is for",
+                remedy: "break the connection after the upload, not within it")
+            return false
+        }
         let status = attempt.last.record.status
         judgement.violation(
             next.key == nil ? "key-dropped" : "new-key",
@@ -113,7 +121,9 @@ enum UncertainKeepsKey: Rule {
     /// What ended the operation between two attempts, in words; nil when nothing did.
     private static func ended(between attempt: Attempt, _ next: Attempt, _ session: Session) -> String? {
         let abandon = session.policy.requests.abandonOn
-        if attempt.disclosureVersion != next.disclosureVersion, abandon.contains(.disclosureVersion) {
+        if attempt.disclosureVersion != next.disclosureVersion, !attempt.isTorn, !next.isTorn,
+            abandon.contains(.disclosureVersion)
+        {
             return "the disclosure version had changed"
         }
         if session.neutralBursts.contains(where: { $0.started >= attempt.started && $0.started <= next.started }) {
@@ -154,8 +164,10 @@ enum UncertainKeepsKey: Rule {
 }
 
 extension Attempt {
-    /// For one item, whatever the disclosure version.
-    func isSameItem(as other: Attempt) -> Bool { catalogID == other.catalogID }
+    /// Whether its upload broke off, or has a hole, before the item was named.
+    var isTorn: Bool { catalogID == nil && !first.bodyIsWhole }
+    /// For one item, whatever the disclosure version; what broke off may be for any.
+    func isSameItem(as other: Attempt) -> Bool { catalogID == other.catalogID || isTorn || other.isTorn }
     /// From one address, or from addresses of two families, which one device has.
     func isSameDevice(as other: Attempt) -> Bool { client == other.client || client?.isIPv4 != other.client?.isIPv4 }
 }

@@ -20,19 +20,20 @@ enum NoHandoffURLInTelemetry: Rule {
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no handoff URL or token was seen"
         var hosts: Set<HostName> = []
-        for leak in session.leaks where session.role(of: leak.host) == .telemetry {
+        for leak in session.leaks where LeakRules.isTelemetry(leak.host, session) {
             for hit in leak.hits where hit.isHandoffToken {
                 if let host = leak.host { hosts.insert(host) }
                 report(leak, hit, session, &judgement)
             }
         }
+        session.doubtUnnamedAnswer(&judgement)
         guard let since = LeakRules.knownSince(session) else {
             LeakRules.doubtUnknownURL(session, &judgement)
             return
         }
         judgement.exercised()
         for url in session.urls { judgement.looked(at: url.evidence) }
-        let telemetry = session.tallies.keys.filter { session.roles.role(of: $0) == .telemetry }.count
+        let telemetry = session.tallies.keys.filter { LeakRules.isTelemetry($0, session) }.count
         judgement.passSentence =
             "not found in any of \(session.appRequests) requests; \(telemetry) telemetry \(telemetry == 1 ? "host" : "hosts") contacted"
         LeakRules.doubtUnread(since: since, session, &judgement)

@@ -19,21 +19,26 @@ enum NoStatusCall: Rule {
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no traffic of an app was seen"
         if session.appRequests > 0 || !session.taps.isEmpty || !session.attempts.isEmpty { judgement.exercised() }
-        for contact in session.contacts where !contact.isAssociation { judge(contact, &judgement) }
+        for contact in session.contacts where !contact.isAssociation { judge(contact, session, &judgement) }
         for leak in session.leaks { judge(leak, session, &judgement) }
         for record in session.statusLike { judge(record, session, &judgement) }
         for url in session.urls { judgement.looked(at: url.evidence) }
         judgement.passSentence =
             "none of \(session.appRequests) requests of the app goes to Chia or carries what the session response gave"
         doubtPartner(session, &judgement)
+        session.doubtUnnamedAnswer(&judgement)
+        session.doubtNames(before: nil, &judgement)
         session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)
         session.doubtChiaHost(&judgement)
         session.assumePartner(&judgement)
     }
 
-    private static func judge(_ contact: Contact, _ judgement: inout Judgement) {
+    private static func judge(_ contact: Contact, _ session: Session, _ judgement: inout Judgement) {
         guard let record = contact.request, record.method != "CONNECT" else { return }
+        if contact.actor.actor.isApp, session.isOfAnotherDevice(contact.client) {
+            return session.doubtDevice(contact, &judgement)
+        }
         switch contact.actor.actor {
         case .app, .webview:
             judgement.violation(
@@ -52,7 +57,7 @@ enum NoStatusCall: Rule {
         guard session.role(of: leak.host) == .partner || session.role(of: leak.host) == .partnerAssets else { return }
         guard leak.actor.actor != .browser, leak.actor.actor != .os else { return }
         if let record = leak.request {
-            if session.attempts.contains(where: { $0.messages.contains { $0.record.id == record.id } }) { return }
+            if isAttempt(record, session) { return }
             if isAllowed(record, session) { return }
         }
         for hit in leak.hits {
@@ -65,6 +70,7 @@ enum NoStatusCall: Rule {
             default: continue
             }
             if let value = hit.needle?.value, isItem(value, session) { continue }
+            if let needle = hit.needle, needle.kind == .sessionIdentifier, wasKnown(needle, session) { continue }
             judgement.violation(
                 "session-lookup", "\(leak.evidence("", hit).subject) carries \(what) in \(hit.place)",
                 place: [
@@ -72,6 +78,25 @@ enum NoStatusCall: Rule {
                     leak.request?.pathTemplate ?? "", hit.fieldTemplate, hit.kindName,
                 ],
                 evidence: [leak.evidence("status call", hit)])
+        }
+    }
+
+    /// A session request, be it the same one on the proxy's other side.
+    private static func isAttempt(_ record: RequestRecord, _ session: Session) -> Bool {
+        session.attempts.contains { attempt in
+            attempt.messages.contains {
+                $0.record.id == record.id
+                    || ($0.record.method == record.method && $0.record.host == record.host
+                        && $0.record.address?.path == record.address?.path)
+            }
+        }
+    }
+
+    /// An account's or a device's id, which the app sent before any session request.
+    private static func wasKnown(_ needle: Needle, _ session: Session) -> Bool {
+        guard let first = session.attempts.map(\.started).min() else { return false }
+        return session.leaks.contains { leak in
+            leak.started < first && leak.hits.contains { $0.needle?.value == needle.value }
         }
     }
 

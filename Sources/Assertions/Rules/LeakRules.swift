@@ -17,8 +17,9 @@ enum LeakRules {
     }
 
     static func blame(_ leak: LeakRecord, _ session: Session) -> Blame {
-        // The host of a handoff URL is where it is meant to go, whatever the policy calls it.
-        let toChia = session.role(of: leak.host).isChia || session.urls.contains { $0.address?.host == leak.host }
+        // The host of a handoff URL is where it is meant to go, unless the policy or the list calls it something else.
+        let role = session.role(of: leak.host)
+        let toChia = role.isChia || (role == .thirdParty && session.urls.contains { $0.address?.host == leak.host })
         switch leak.actor.actor {
         case .app, .webview: return .app
         case .os: return .system
@@ -29,7 +30,7 @@ enum LeakRules {
             if case .lookup = leak.carrier, toChia { return .intended }
             if case .serverName = leak.carrier, toChia { return .intended }
             // A browser's User-Agent without fetch metadata, sent with a Chia page as its origin.
-            if let request = leak.request, request.actor.reason.hasPrefix("a browser's"), isOfChia(request, session) {
+            if let request = leak.request, request.actor.isBareBrowser, isOfChia(request, session) {
                 return .notTheApp("a page of Chia asked for it (its Referer or Origin is Chia's)")
             }
             return .unknown
@@ -69,6 +70,13 @@ enum LeakRules {
         return (session.urls.map(\.since) + [opened?.started.time].compactMap(\.self)).min()
     }
 
+    /// Whether a host is a telemetry vendor's, be it under a name of the partner that leads there.
+    static func isTelemetry(_ host: HostName?, _ session: Session) -> Bool {
+        guard let host else { return false }
+        let role = session.roles.role(of: host)
+        return role == .telemetry || (!role.isChia && session.roles.vendor(of: host) != nil)
+    }
+
     /// `U#1`, or `a token of another session`.
     static func name(_ hit: LeakHit, _ session: Session) -> String {
         guard let needle = hit.needle else { return "something of the shape of a handoff token" }
@@ -97,10 +105,8 @@ enum LeakRules {
         for host in session.dark.keys.sorted(by: { $0.text < $1.text }) {
             guard let traffic = session.dark[host], let last = traffic.lastData, last >= since else { continue }
             let role = session.roles.role(of: host)
-            if role.isChia || traffic.samples.allSatisfy({ $0.actor.isDefinite && $0.actor.actor == .browser }) {
-                continue
-            }
-            if role == .osNoise || traffic.samples.allSatisfy({ $0.actor.isDefinite && $0.actor.actor == .os }) {
+            if role.isChia || traffic.isOnly(.browser) { continue }
+            if role == .osNoise || traffic.isOnly(.os) {
                 systemHosts.append(host)
                 continue
             }
@@ -112,7 +118,7 @@ enum LeakRules {
             }
             let vendor = session.roles.vendor(of: host).map { " (\($0))" } ?? ""
             judgement.doubt(
-                role == .telemetry ? "opaque-telemetry" : traffic.reason.rawValue,
+                isTelemetry(host, session) ? "opaque-telemetry" : traffic.reason.rawValue,
                 "\(traffic.connections) unread \(traffic.connections == 1 ? "connection" : "connections") to \(host)\(vendor) sent data after the handoff URL was known (\(traffic.reason.rawValue))",
                 remedy: Session.remedy(traffic.reason))
         }
@@ -148,7 +154,9 @@ enum LeakRules {
         let hole = session.blindSpots.first { record in
             record.spot.connection != nil && record.spot.from != .server && reasons.contains(record.spot.reason)
                 && record.spot.span.latest >= since
-                && !record.names.contains { session.roles.isChia($0) || session.dark[$0] != nil }
+                && !record.names.contains {
+                    session.roles.isChia($0) || (session.dark[$0]?.lastData ?? .distantPast) >= since
+                }
                 && !(record.names.isEmpty
                     && record.server.map { OSNoiseHosts.service(ofPort: $0.port) != nil } ?? false)
                 && !record.names.contains { session.roles.role(of: $0) == .osNoise }
@@ -180,7 +188,7 @@ enum LeakRules {
     /// No URL is known: because none came back, or because it could not be read?
     static func doubtUnknownURL(_ session: Session, _ judgement: inout Judgement) {
         session.doubtMissingAttempts(&judgement)
-        if session.attempts.isEmpty { session.doubtSessionTraffic(&judgement) }
+        session.doubtSessionTraffic(&judgement)
         if let attempt = session.attempts.first(where: { $0.outcome == .notSeen }) {
             judgement.doubt(
                 "outcome-not-seen",

@@ -35,7 +35,7 @@ enum Verdicts {
         return strict ? rules.union(coverage) : rules
     }
 
-    /// The laws: a violation wins; nothing judged is not applicable, unless a doubt hides what was to be judged; a doubt
+    /// The laws: a violation wins (a warning only where nothing is in doubt); nothing judged is not applicable, unless a doubt hides what was to be judged; a doubt
     /// makes it inconclusive; and what a cut trace does not show, it can't prove.
     static func result(of judgement: Judgement, _ session: Session, strict: Bool) -> RuleResult {
         let rule = judgement.rule
@@ -43,7 +43,10 @@ enum Verdicts {
             id: rule.id, name: rule.name, severity: rule.severity, verdict: .pass, sentence: judgement.passSentence,
             findings: judgement.findings, lookedAt: judgement.lookedAt)
         let violations = judgement.findings.filter { $0.severity != .info }
-        if let worst = violations.first(where: { $0.severity == .error }) ?? violations.first {
+        // A warning hides no doubt: a violation that counts may be behind it.
+        if let worst = violations.first(where: { $0.severity == .error }) ?? violations.first,
+            worst.severity == .error || strict || judgement.doubts.isEmpty
+        {
             result.verdict = .fail
             result.severity = worst.severity
             result.sentence = worst.message
@@ -56,6 +59,7 @@ enum Verdicts {
             result.verdict = .inconclusive
             result.reason = doubt
             result.sentence = doubt.sentence
+            if let warning = violations.first { result.sentence += "; beside that, \(warning.message)" }
             return result
         }
         guard judgement.isExercised else {
