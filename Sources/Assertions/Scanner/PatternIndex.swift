@@ -193,18 +193,30 @@ struct PatternIndex: Sendable {
     /// Where to anchor: the five bytes that other text is least likely to hold, the last ones among equals (the token
     /// stands at the end of most patterns, and what stands before it is in many texts).
     private static func rarest(in bytes: [UInt8]) -> Int {
-        var best = 0
-        var bestScore = -1
-        for offset in 0...bytes.count - 5 {
-            let window = bytes[offset..<offset + 5]
-            let score = window.reduce(0) { $0 + rarity($1) } + Set(window).count
-            if score >= bestScore {
-                best = offset
-                bestScore = score
+        bytes.withUnsafeBufferPointer { bytes in
+            rarities.withUnsafeBufferPointer { rarities in
+                var best = 0
+                var bestScore = -1
+                var sum = 0
+                for index in bytes.indices {
+                    sum += rarities[Int(bytes[index])]
+                    guard index >= 4 else { continue }
+                    let offset = index - 4
+                    var distinct = 5
+                    for later in offset + 1...index where bytes[offset..<later].contains(bytes[later]) { distinct -= 1 }
+                    if sum + distinct >= bestScore {
+                        best = offset
+                        bestScore = sum + distinct
+                    }
+                    sum -= rarities[Int(bytes[offset])]
+                }
+                return best
             }
         }
-        return best
     }
+
+    /// `rarity` of each byte.
+    private static let rarities = (0...255).map { rarity(UInt8($0)) }
 
     private static func rarity(_ byte: UInt8) -> Int {
         switch ByteClass.lower(byte) {
