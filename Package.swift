@@ -54,7 +54,10 @@ let package = Package(
         tests("CaptureAnalyzerTests", ["CaptureAnalyzer", "WireFormats", "SessionTrace", "Crypto"]),
         tests("AssertionsTests", ["Assertions", "SessionTrace", "ContentCodings", "CZlib"]),
         tests("ReportsTests", ["Reports", "Assertions", "SessionTrace"]),
-        tests("CommandLineTests", ["CommandLine", "SessionTrace", "CaptureAnalyzer", "Assertions", "Reports"]),
+        tests(
+            "CommandLineTests",
+            ["CommandLine", "SessionTrace", "WireFormats", "CaptureAnalyzer", "Assertions", "Reports"],
+            excluding: ["Golden"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -18,7 +18,7 @@ while IFS=$'\t' read -r file expected shows _; do
   got=0
   "$handoff" check "pcaps/$file" >reports/one.txt 2>&1 || got=$?
   case $got in 0) word=pass ;; 1) word=FAIL ;; 4) word=inconclusive ;; *) word="exit $got" ;; esac
-  rules=$(awk '$2 == "fail" || ($2 == "inconclusive" && '"$got"' == 4) {sub(/\*$/, "", $1); printf " %s", $1}' reports/one.txt)
+  rules=$(awk 'tolower($2) == "fail" || ($2 == "inconclusive" && '"$got"' == 4) {sub(/\*$/, "", $1); printf " %s", $1}' reports/one.txt)
   mark=""
   if [[ $got != "$expected" ]]; then mark="  <-- WRONG: expected exit $expected"; wrong=$((wrong + 1)); fi
   printf '  %-13s %-40s%s%s\n' "$word" "${file%.pcapng}" "$rules" "$mark"

@@ -9,11 +9,11 @@ internal import Reports
 /// Where results and talk go: results to standard output, everything else to standard error.
 ///
 /// A value of closures, so that a test can collect both.
-public struct Console {
+public struct Console: Sendable {
     /// Writes a result.
-    public var result: (String) -> Void
+    public var result: @Sendable (String) -> Void
     /// Writes talk: errors, notes, progress.
-    public var talk: (String) -> Void
+    public var talk: @Sendable (String) -> Void
     /// Whether results go to a terminal.
     public var resultIsTerminal: Bool
     /// Whether talk goes to a terminal.
@@ -23,7 +23,8 @@ public struct Console {
 
     /// Makes a console.
     public init(
-        result: @escaping (String) -> Void, talk: @escaping (String) -> Void, resultIsTerminal: Bool = false,
+        result: @escaping @Sendable (String) -> Void, talk: @escaping @Sendable (String) -> Void,
+        resultIsTerminal: Bool = false,
         talkIsTerminal: Bool = false, width: Int = 110
     ) {
         self.result = result

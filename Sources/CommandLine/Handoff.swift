@@ -1,4 +1,5 @@
 internal import Assertions
+internal import CaptureAnalyzer
 
 /// The command `handoff`: words in, output and an exit status out.
 public struct Handoff {
@@ -33,16 +34,7 @@ public struct Handoff {
             console.result("handoff \(handoffVersion)\n")
             return .conforming
         }
-        guard let command = Self.command(for: words) else {
-            let known = Self.commands.map(\.syntax.name)
-            let hint = NearestWord.to(first, among: known).map { "; did you mean \($0)?" } ?? ""
-            let isGroup = known.contains { $0.hasPrefix("\(first) ") }
-            console.complain(
-                isGroup
-                    ? "\(first) needs a word more: \(known.filter { $0.hasPrefix("\(first) ") }.joined(separator: ", "))"
-                    : "unknown command \(first)\(hint); see handoff --help")
-            return .usage
-        }
+        guard let command = Self.command(for: words) else { return unknown(words, first) }
         do {
             let count = command.syntax.name.split(separator: " ").count
             let arguments = try Arguments(Array(words.dropFirst(count)), syntax: command.syntax)
@@ -57,10 +49,34 @@ public struct Handoff {
         } catch let error as FileError {
             console.complain("\(error)")
             return .unreadable
+        } catch let error as TraceError {
+            console.complain("\(error)")
+            return .unreadable
         } catch {
             console.complain("\(error)")
             return .internalError
         }
+    }
+
+    /// Words that call no command: a group of commands, or a slip.
+    private func unknown(_ words: [String], _ first: String) -> ExitStatus {
+        let known = Self.commands.map(\.syntax)
+        let group = known.filter { $0.name.hasPrefix("\(first) ") }
+        if !group.isEmpty {
+            if words.dropFirst().contains(where: { $0 == "--help" || $0 == "-h" }) {
+                for syntax in group { console.result(syntax.help + "\n") }
+                return .conforming
+            }
+            console.complain(
+                "\(first) needs a word more: \(group.map(\.name).joined(separator: " or ")); see handoff \(first) --help"
+            )
+            return .usage
+        }
+        let isOption = first.hasPrefix("-")
+        let names = isOption ? ["--help", "--version"] : known.map(\.name)
+        let hint = NearestWord.to(first, among: names).map { " (did you mean \($0)?)" } ?? ""
+        console.complain("unknown \(isOption ? "option" : "command") \(first)\(hint); see handoff --help")
+        return .usage
     }
 
     private static func command(for words: [String]) -> (

@@ -2,12 +2,14 @@
 enum TraceFiles {
     private static let endings = [".pcap", ".pcapng", ".cap", ".ntar"].flatMap { [$0, "\($0).gz", "\($0).zst"] }
 
-    /// Replaces each folder among `operands` by the captures in it and below it, in the order of their names.
+    /// Replaces each folder among `operands` by the captures in it and below it, in the order of their names. A folder
+    /// without a capture stays, so that it is told and not passed over.
     static func expand(_ operands: [String]) throws(FileError) -> [String] {
         var paths: [String] = []
         for operand in operands {
             if operand != "-", FileSystem.isFolder(operand) {
-                paths += try captures(in: operand, depth: 0)
+                let found = try captures(in: operand, depth: 0)
+                paths += found.isEmpty ? [operand] : found
             } else {
                 paths.append(operand)
             }

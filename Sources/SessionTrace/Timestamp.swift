@@ -50,8 +50,10 @@ extension Instant {
     }
 
     private var utcFields: (date: (year: Int, month: Int, day: Int), time: String) {
-        let secondsFloor = nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : (nanoseconds - 999_999_999) / 1_000_000_000
-        let fraction = nanoseconds - secondsFloor * 1_000_000_000
+        // Rounded down without a sum that the earliest instant would overflow.
+        let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let secondsFloor = remainder < 0 ? quotient - 1 : quotient
+        let fraction = remainder < 0 ? remainder + 1_000_000_000 : remainder
         let days = secondsFloor >= 0 ? secondsFloor / 86_400 : (secondsFloor - 86_399) / 86_400
         let rest = Int(secondsFloor - days * 86_400)
         let time = "\(Self.pad(rest / 3_600, 2)):\(Self.pad(rest / 60 % 60, 2)):\(Self.pad(rest % 60, 2))"

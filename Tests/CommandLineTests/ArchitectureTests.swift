@@ -16,7 +16,8 @@ import Testing
         "Reports": ["SessionTrace", "Assertions"],
         "CommandLine": [
             "SessionTrace", "WireFormats", "CaptureAnalyzer", "Assertions", "Reports", "Crypto", "FoundationEssentials",
-
+            // Threads are the command line's alone: libraries are synchronous values.
+            "Dispatch", "Synchronization",
         ],
         "handoff": ["CommandLine"],
     ]

@@ -29,4 +29,11 @@ import Testing
         #expect(Instant.distantPast.advanced(byNanoseconds: -1) == .distantPast)
         #expect(Instant.distantFuture.nanoseconds(since: .distantPast) == .max)
     }
+
+    @Test func theEndsCanBeWritten() {
+        #expect(Instant.distantPast.rfc3339 == "1677-09-21T00:12:43.145224192Z")
+        #expect(Instant.distantFuture.rfc3339 == "2262-04-11T23:47:16.854775807Z")
+        #expect(Instant.distantPast.timeOfDay == "00:12:43.145224")
+        #expect(Instant(nanoseconds: -1).rfc3339 == "1969-12-31T23:59:59.999999999Z")
+    }
 }

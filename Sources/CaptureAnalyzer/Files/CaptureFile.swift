@@ -24,7 +24,8 @@ public struct CaptureFile: ~Copyable {
     ///
     /// - Parameters:
     ///   - path: a file, or `-` for standard input.
-    ///   - filter: a BPF expression (pcap-filter(7)); packets that it refuses are counted, not handed out.
+    ///   - filter: a BPF expression (pcap-filter(7)); packets that it refuses are counted, not handed out. Packets that
+    ///     carry a mark are handed out always: a filter narrows traffic, not what the test says of itself.
     public init(
         path: String, filter: String? = nil, limits: CaptureLimits = CaptureLimits()
     ) throws(CaptureFileError) {
@@ -82,7 +83,7 @@ public struct CaptureFile: ~Copyable {
         case .packet(let packet):
             dropsBetweenPackets &+= packet.droppedBefore
             do throws(PacketFilterError) {
-                guard try filter?.accepts(packet) ?? true else {
+                guard try filter?.accepts(packet) ?? true || TraceText.isMark(packet) else {
                     facts.filteredOut += 1
                     return false
                 }

@@ -22,10 +22,13 @@ public struct TraceOptions: Sendable {
 public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One line: what, where, what to do.
     public var description: String
+    /// Whether the filter expression is what is wrong.
+    public var isFilter: Bool
 
     /// Makes an error.
-    public init(_ description: String) {
+    public init(_ description: String, isFilter: Bool = false) {
         self.description = description
+        self.isFilter = isFilter
     }
 }
 
@@ -41,6 +44,20 @@ public struct TraceReading: Sendable {
 ///
 ///     file → packets → IP → TCP and UDP → TLS, QUIC, DNS, HTTP → events
 public enum TraceReader {
+    /// Finds what is wrong with `options` whatever the trace: a filter that is no expression, a key log or mark file that
+    /// can't be read.
+    public static func validate(_ options: TraceOptions) throws(TraceError) {
+        if let filter = options.filter {
+            do throws(PacketFilterError) {
+                _ = try PacketFilter(filter)
+            } catch {
+                throw TraceError(error.reason, isFilter: true)
+            }
+        }
+        // Files beside a trace are none of the options'.
+        _ = try Companions.load(for: "-", options: options)
+    }
+
     /// Reads the trace at `path` (`-` for standard input) and gives every event to `receive`, the last one `traceEnded`.
     ///
     /// A file that is cut short or damaged gives everything that is whole; the summary says so. Throws only when nothing
@@ -58,7 +75,7 @@ public enum TraceReader {
             }
             return session.finish(file.summary, into: receive)
         } catch {
-            throw TraceError("\(error)")
+            throw TraceError("\(error)", isFilter: error.code == .filter)
         }
     }
 }

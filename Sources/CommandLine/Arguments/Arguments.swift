@@ -34,7 +34,7 @@ struct Arguments: Equatable {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = word == "-h" ? "help" : String(parts[0].drop { $0 == "-" })
             guard word.hasPrefix("--") || word == "-h", let option = options.first(where: { $0.name == name }) else {
-                let hint = NearestWord.to(name, among: options.map(\.name)).map { "; did you mean --\($0)?" }
+                let hint = NearestWord.to(name, among: options.map(\.name)).map { " (did you mean --\($0)?)" }
                 throw UsageError(message: "unknown option \(parts[0])\(hint ?? "")")
             }
             guard option.repeats || values[name] == nil else {

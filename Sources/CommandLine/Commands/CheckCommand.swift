@@ -3,6 +3,7 @@ internal import CaptureAnalyzer
 internal import Crypto
 internal import Reports
 internal import SessionTrace
+internal import Synchronization
 
 /// `handoff check`: the verdict over saved traces.
 struct CheckCommand {
@@ -20,8 +21,10 @@ struct CheckCommand {
             .flag("verbose", "show what passing rules looked at, and rules that do not apply"),
         ],
         notes: """
-            A * behind a rule's id marks a gated rule: its inconclusive verdict counts.
-            Exit status: 0 conforming, 1 violation, 2 wrong usage or policy, 3 unreadable input, 4 inconclusive.
+            A * behind a rule's id marks a gated rule: its inconclusive verdict counts. † marks a pass that rests on an
+            assumption, named below the table. Packets that carry a mark pass every --filter.
+            Exit status: 0 conforming, 1 violation, 2 wrong usage or policy, or a report that can't be written,
+            3 unreadable input, 4 inconclusive. Over several traces the worst counts, in the order 5, 2, 1, 3, 4, 0.
             """)
 
     private enum Inconclusive: String, CaseIterable {
@@ -48,64 +51,93 @@ struct CheckCommand {
         options.certify = arguments.has("certify")
         if let attribute = arguments.value("group-by") { options.groupBy = attribute }
 
+        try TraceArguments.validate(arguments)
         let paths = try TraceFiles.expand(arguments.operands)
-        guard !paths.isEmpty else {
-            handoff.console.complain(
-                "no captures in \(arguments.operands.joined(separator: ", ")); give pcap or pcapng files")
-            return .unreadable
-        }
         guard paths.filter({ $0 == "-" }).count <= 1 else {
             throw UsageError(message: "standard input can be read only once")
         }
         var policies = PolicyBook(given: arguments.value("policy"))
-        var traces: [JudgedTrace] = []
+        var policyOfTrace: [Policy] = []
         do {
             // An invalid policy is wrong usage, whatever the traces say.
-            for path in paths { options.mustExercise += try policies.policy(for: path).mustExercise }
-            options.mustExercise = options.mustExercise.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-            for (index, path) in paths.enumerated() {
-                progress(index, of: paths.count, path)
-                traces.append(judge(path, policy: try policies.policy(for: path), options: judging))
-            }
+            for path in paths { policyOfTrace.append(try policies.policy(for: path)) }
         } catch let error as InvalidPolicy {
             handoff.console.complain(error.message)
             return .usage
         }
-        let set = SetVerdict(traces: traces, options: options)
-        if !reports.contains(where: { $0.path == "-" }) { show(set) }
-        for report in reports { try write(report, set) }
-        return ExitStatus(set.outcome)
+        for item in policyOfTrace.flatMap(\.mustExercise) where !options.mustExercise.contains(item) {
+            options.mustExercise.append(item)
+        }
+        let set = SetVerdict(traces: judge(paths, policyOfTrace, judging), options: options)
+        show(set, asText: !reports.contains { $0.path == "-" })
+        var status = ExitStatus(set.outcome)
+        for report in reports {
+            do {
+                try write(report, set)
+            } catch {
+                handoff.console.complain(
+                    "\(error); the \(report.format.rawValue) report is not written, give another path")
+                status = status.worse(.usage)
+            }
+        }
+        return status
     }
 
-    private func judge(_ path: String, policy: Policy, options: JudgeOptions) -> JudgedTrace {
+    /// Judges all traces, several at a time; the verdicts come in the order of the paths.
+    private func judge(_ paths: [String], _ policies: [Policy], _ options: JudgeOptions) -> [JudgedTrace] {
+        let reading = TraceArguments.options(from: arguments)
+        let console = handoff.console
+        let tellsProgress = console.talkIsTerminal && paths.count > 1
+        let done = Mutex(0)
+        let traces = mapConcurrently(Array(zip(paths, policies))) { path, policy in
+            let trace = Self.judge(path, policy: policy, options: options, reading: reading)
+            guard tellsProgress else { return trace }
+            done.withLock { done in
+                done += 1
+                console.talk("\r\u{1B}[K\(done) of \(paths.count) judged: \(path)")
+            }
+            return trace
+        }
+        if tellsProgress { console.talk("\r\u{1B}[K") }
+        return traces
+    }
+
+    private static func judge(
+        _ path: String, policy: Policy, options: JudgeOptions, reading: TraceOptions
+    ) -> JudgedTrace {
+        guard path == "-" || !FileSystem.isFolder(path) else {
+            return JudgedTrace(
+                path: path, error: "\(path): no capture in this folder; name files that are pcap or pcapng")
+        }
         var judge = SessionJudge(policy: policy, options: options)
         do {
-            _ = try TraceReader.read(path: path, options: TraceArguments.options(from: arguments)) { judge.receive($0) }
+            _ = try TraceReader.read(path: path, options: reading) { judge.receive($0) }
             return JudgedTrace(path: path, verdict: judge.finish())
         } catch {
             return JudgedTrace(path: path, error: "\(error)")
         }
     }
 
-    private func progress(_ index: Int, of count: Int, _ path: String) {
-        guard handoff.console.talkIsTerminal, count > 1 else { return }
-        handoff.console.talk("\r\u{1B}[K\(index + 1) of \(count): \(path)" + (index + 1 == count ? "\r\u{1B}[K" : ""))
-    }
-
-    private func show(_ set: SetVerdict) {
-        let style = handoff.console.style(handoff.environment)
+    private func show(_ set: SetVerdict, asText: Bool) {
+        let console = handoff.console
+        let style = console.style(handoff.environment)
+        // Who sees both outputs on one terminal reads each error once.
+        let isSeenInText = asText && console.resultIsTerminal && console.talkIsTerminal
         for trace in set.traces {
+            if let error = trace.error, !isSeenInText { console.complain(error) }
+            guard asText else { continue }
             if let verdict = trace.verdict {
-                let table = VerdictTable(path: trace.path, verdict: verdict, style: style)
-                handoff.console.result(table.text(isVerbose: arguments.has("verbose")) + "\n")
+                let table = VerdictTable(
+                    path: trace.path, verdict: verdict, outcome: set.outcome(of: trace), style: style)
+                console.result(table.text(isVerbose: arguments.has("verbose")) + "\n")
             } else {
-                handoff.console.complain(trace.error ?? trace.path)
+                console.result(unreadableText(path: trace.path, error: trace.error ?? "", style: style) + "\n")
             }
         }
-        handoff.console.result(SetSummary(set: set, style: style).text)
+        if asText { console.result(SetSummary(set: set, style: style).text) }
     }
 
-    private func write(_ report: ReportRequest, _ set: SetVerdict) throws {
+    private func write(_ report: ReportRequest, _ set: SetVerdict) throws(FileError) {
         let text: String
         switch report.format {
         case .json:
@@ -156,7 +188,7 @@ struct ReportRequest: Equatable {
             let parts = request.split(separator: "=", maxSplits: 1).map(String.init)
             guard parts.count == 2, let format = Format(rawValue: parts[0]) else {
                 let known = Format.allCases.map(\.rawValue)
-                let hint = NearestWord.to(parts.first ?? "", among: known).map { "; did you mean \($0)=PATH?" }
+                let hint = NearestWord.to(parts.first ?? "", among: known).map { " (did you mean \($0)=PATH?)" }
                 throw UsageError(
                     message: "--report takes FORMAT=PATH with a format of \(known.joined(separator: ", "))\(hint ?? "")"
                 )

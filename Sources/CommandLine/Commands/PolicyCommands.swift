@@ -50,6 +50,7 @@ struct PolicyInitCommand {
     }
 
     func run() throws -> ExitStatus {
+        try TraceArguments.validate(arguments)
         var suggestion = PolicySuggestion()
         if let path = arguments.value("from") {
             var observation = PolicyObservation()

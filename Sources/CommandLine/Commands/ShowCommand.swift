@@ -26,6 +26,10 @@ struct ShowCommand {
         guard ["rule", "json", "facts"].filter(arguments.has).count <= 1 else {
             throw UsageError(message: "--rule, --json and --facts exclude each other")
         }
+        try TraceArguments.validate(arguments)
+        guard path == "-" || !FileSystem.isFolder(path) else {
+            throw UsageError(message: "\(path) is a folder, and show takes one capture")
+        }
         do {
             if arguments.has("facts") { return try facts() }
             if arguments.has("json") { return try events() }
@@ -50,7 +54,8 @@ struct ShowCommand {
         var options = TraceArguments.options(from: arguments)
         options.keepsRequestLines = true
         let reading = try TraceReader.read(path: path, options: options) { _ in }
-        handoff.console.result(reading.facts.lines(version: handoffVersion).joined(separator: "\n") + "\n")
+        handoff.console.result(
+            reading.facts.lines(version: handoffVersion).map(Redactor.withoutTokens).joined(separator: "\n") + "\n")
         return status(of: reading.summary)
     }
 
@@ -81,7 +86,7 @@ struct ShowCommand {
         let ids = RuleCatalogue.all.map(\.id)
         let wanted = id.uppercased()
         guard ids.contains(wanted) else {
-            let hint = NearestWord.to(wanted, among: ids).map { "; did you mean \($0)?" } ?? ""
+            let hint = NearestWord.to(wanted, among: ids).map { " (did you mean \($0)?)" } ?? ""
             throw UsageError(message: "no rule \(id)\(hint)")
         }
         var policies = PolicyBook(given: arguments.value("policy"))

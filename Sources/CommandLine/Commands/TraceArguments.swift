@@ -8,7 +8,9 @@ enum TraceArguments {
         .value(
             "keylog", "FILE", repeats: true, "an NSS key log; NAME.keylog and NAME.keys beside the trace are read too"),
         .value("marks", "FILE", repeats: true, "marks as JSON Lines; NAME.marks.jsonl beside the trace is read too"),
-        .value("filter", "EXPRESSION", "take only packets that match this BPF expression (pcap-filter(7))"),
+        .value(
+            "filter", "EXPRESSION",
+            "take only packets that match this BPF expression (pcap-filter(7)), and those with marks"),
     ]
 
     static func options(from arguments: Arguments) -> TraceOptions {
@@ -17,6 +19,17 @@ enum TraceArguments {
         options.markFiles = arguments.all("marks")
         options.filter = arguments.value("filter")
         return options
+    }
+
+    /// Finds what no trace can be read with, once and before any is read: a filter that is no expression is wrong usage; a
+    /// key log or mark file that can't be read is an unreadable input.
+    static func validate(_ arguments: Arguments) throws {
+        do {
+            try TraceReader.validate(options(from: arguments))
+        } catch {
+            guard error.isFilter else { throw error }
+            throw UsageError(message: error.description)
+        }
     }
 }
 

@@ -127,8 +127,8 @@ extension EventJSON {
             case .address(let address): "\(address)"
             case .alias(let name): redactor.host(name.text)
             case .service(let target, let alpn, let publicName):
-                "target \(target?.text ?? ".") alpn \(alpn.joined(separator: ","))"
-                    + (publicName.map { " ech \($0)" } ?? "")
+                "target \(target.map { redactor.host($0.text) } ?? ".") alpn \(alpn.joined(separator: ","))"
+                    + (publicName.map { " ech \(redactor.host($0.text))" } ?? "")
             case .other: ""
             }
         return .object([

@@ -45,6 +45,7 @@ public struct JSONReport: Sendable {
             },
             "gate": trace.verdict.map { .array($0.gate.sorted().map { .string($0) }) },
             "coverage": trace.verdict.map(\.summary.json),
+            "notes": trace.verdict.map { .array($0.notes.map { .string($0) }) },
             "rules": .array(trace.verdict?.rules.map(\.json) ?? []),
         ])
     }

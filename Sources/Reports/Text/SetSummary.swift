@@ -1,6 +1,6 @@
 public import Assertions
 
-/// What a whole set of traces comes to, for people: causes first, then the contract matrix, then one line.
+/// What a whole set of traces comes to, for people: violations, causes, the contract matrix, then one line.
 public struct SetSummary: Sendable {
     private let set: SetVerdict
     private let style: TextStyle
@@ -13,29 +13,56 @@ public struct SetSummary: Sendable {
 
     /// The summary, newline at its end.
     public var text: String {
-        (causeLines + matrixLines + missingLines + [closingLine]).joined(separator: "\n") + "\n"
+        (violationLines + causeLines + matrixLines + missingLines + closingLines).joined(separator: "\n") + "\n"
+    }
+
+    /// Over several traces: which rule is violated where.
+    private var violationLines: [String] {
+        guard set.traces.count > 1 else { return [] }
+        var order: [RuleResult] = []
+        var paths: [String: [String]] = [:]
+        for trace in set.traces {
+            for rule in trace.verdict?.rules ?? [] where rule.verdict == .fail {
+                if paths[rule.id] == nil { order.append(rule) }
+                paths[rule.id, default: []].append(trace.path)
+            }
+        }
+        guard !order.isEmpty else { return [] }
+        var lines = [style.paint("Violations", .bold)]
+        for rule in order.sorted(by: { $0.id < $1.id }) {
+            let places = paths[rule.id, default: []]
+            lines += block("\(rule.id) \(rule.name), \(times(places.count)): \(list(places))", indent: 2)
+                .painting(rule.id, .red, style)
+        }
+        return lines + [""]
     }
 
     private var causeLines: [String] {
         let readable = set.traces.filter { $0.verdict != nil }
-        let judged = readable.filter { set.outcome(of: $0) != .inconclusive }
+        let judged = readable.filter { trace in
+            trace.verdict.map { verdict in
+                !verdict.rules.contains { $0.verdict == .inconclusive && verdict.gate.contains($0.id) }
+            } ?? false
+        }
+        let unreadable = set.traces.count - readable.count
         var lines = [
             style.paint("Summary by cause", .bold),
-            "  \(judged.count) of \(set.traces.count) trace\(set.traces.count == 1 ? "" : "s") judged on every gated rule",
+            "  \(judged.count) of \(set.traces.count) trace\(set.traces.count == 1 ? "" : "s") judged on every gated rule"
+                + (unreadable > 0 ? ", \(unreadable) could not be read" : ""),
         ]
-        for trace in set.traces where trace.verdict == nil {
-            lines += wrapped("could not be read: \(trace.error ?? trace.path)", width: style.width - 2)
-                .map { "  " + style.paint($0, .red) }
-        }
         for cause in set.causes {
-            let mark = cause.isGated ? style.paint("gated", .yellow) : "not gated"
-            lines += block("[\(cause.code)] \(cause.paths.count)× (\(mark)): \(cause.sentence)", indent: 2)
+            let weight = cause.isGated ? "" : " (no gated rule)"
+            let head = "[\(cause.code)]"
+            lines += block("\(head) \(times(cause.paths.count))\(weight): \(cause.sentence)", indent: 2)
+                .painting(head, .yellow, style)
             lines += block("do: \(cause.remedy)", indent: 6)
-            lines += block("rules \(cause.rules.joined(separator: ", ")) in \(list(cause.paths))", indent: 6)
-                .map { style.paint($0, .faint) }
+            let what = "\(cause.rules.joined(separator: ", ")) in \(list(cause.paths))"
+            lines += block("open: \(what)", indent: 6).map { style.paint($0, .faint) }
         }
         return lines + [""]
     }
+
+    private func times(_ count: Int) -> String { count == 1 ? "in 1 trace" : "in \(count) traces" }
 
     private func list(_ paths: [String], limit: Int = 4) -> String {
         paths.prefix(limit).joined(separator: ", ") + (paths.count > limit ? " and \(paths.count - limit) more" : "")
@@ -43,49 +70,114 @@ public struct SetSummary: Sendable {
 
     private func block(_ text: String, indent: Int) -> [String] {
         let lead = String(repeating: " ", count: indent)
-        return wrapped(text, width: style.width - indent - 4).enumerated()
+        return wrapped(text, width: style.width - indent, following: style.width - indent - 4).enumerated()
             .map { lead + ($0.offset == 0 ? "" : "    ") + $0.element }
     }
 
+    // MARK: the contract matrix
+
+    private static let idWidth = 8
+    private static let narrowestTitle = 24
+
     private var matrixLines: [String] {
         guard !set.groups.isEmpty else { return [] }
-        let titleWidth = max(30, min(60, style.width - 8 - 18 * set.groups.count))
-        let heads = set.groups.map { padded($0, 16) }.joined(separator: "  ")
-        var lines = [style.paint("Contract matrix", .bold), "  \(padded("", titleWidth + 6))  \(heads)"]
-        for row in set.matrix {
-            let title = padded(String(row.title.prefix(titleWidth)), titleWidth)
-            let cells = set.groups.map { group -> String in
-                guard row.isDecidable else { return style.paint(padded("out of scope", 16), .faint) }
-                let cell = row.cells[group]
-                switch cell?.exercise {
-                case .proven: return style.paint(padded("proven by \(cell?.proven ?? 0)", 16), .green)
-                case .violated: return style.paint(padded("violated in \(cell?.violated ?? 0)", 16), .red)
-                case .notShown, .outOfScope, nil: return style.paint(padded("never shown", 16), .yellow)
-                }
+        let decidable = set.matrix.filter(\.isDecidable)
+        let longest = decidable.map(\.title.count).max() ?? 0
+        let columns = set.groups.map { (name: $0, width: max($0.count, 12) + 2) }
+        let room = style.width - Self.idWidth
+        // As many groups side by side as fit beside a readable title; the others below.
+        var blocks: [[(name: String, width: Int)]] = []
+        for column in columns {
+            let used = blocks.last?.reduce(0) { $0 + $1.width } ?? room
+            if used + column.width > room - Self.narrowestTitle || blocks.isEmpty {
+                blocks.append([column])
+            } else {
+                blocks[blocks.count - 1].append(column)
             }
-            lines.append("  \(row.id)  \(title)  \(cells.joined(separator: "  "))")
+        }
+        var lines = [style.paint("Contract matrix", .bold)]
+        for columns in blocks {
+            let titleWidth = max(
+                Self.narrowestTitle, min(longest + 2, room - columns.reduce(0) { $0 + $1.width }))
+            let heads = columns.map { padded($0.name, $0.width) }.joined()
+            lines.append("\(padded("", Self.idWidth + titleWidth))\(heads)".trimmedRight)
+            for row in decidable {
+                let cells = columns.map { cell(row.cells[$0.name], $0.width) }.joined()
+                lines.append(
+                    "  \(padded(row.id, Self.idWidth - 2))\(shortened(row.title, titleWidth))\(cells)".trimmedRight)
+            }
+        }
+        let beyond = set.matrix.filter { !$0.isDecidable }.map { "\($0.id) \($0.title)" }
+        if !beyond.isEmpty {
+            lines += block("traffic can't show: \(beyond.joined(separator: "; "))", indent: 2)
+                .map { style.paint($0, .faint) }
         }
         return lines + [""]
     }
+
+    private func cell(_ cell: SetVerdict.Cell?, _ width: Int) -> String {
+        switch cell?.exercise {
+        case .proven: style.paint(padded("proven ×\(cell?.proven ?? 0)", width), .green)
+        case .violated: style.paint(padded("VIOLATED ×\(cell?.violated ?? 0)", width), .red)
+        case .notShown, .outOfScope, nil: style.paint(padded("never shown", width), .yellow)
+        }
+    }
+
+    private func shortened(_ text: String, _ width: Int) -> String {
+        text.count < width ? padded(text, width) : padded(text.prefix(width - 2) + "…", width)
+    }
+
+    // MARK: the end
 
     private var missingLines: [String] {
         return set.notExercised.flatMap { block("✗ \($0)", indent: 2) }.map { style.paint($0, .yellow) }
     }
 
-    private var closingLine: String {
-        let violations = set.traces.compactMap(\.verdict).reduce(0) { sum, verdict in
-            sum + verdict.rules.filter { $0.verdict == .fail }.count
+    private var closingLines: [String] {
+        let outcomes = set.traces.map(set.outcome)
+        func of(_ outcome: Outcome) -> String {
+            set.traces.count == 1 ? "" : "\(outcomes.count { $0 == outcome }) of \(set.traces.count) traces: "
         }
+        let word: String
+        let sentence: String
+        let colour: TextStyle.Colour
         switch set.outcome {
         case .conforming:
-            return style.paint("PASS", .green) + ": no violation that counts, and every gated rule was decided"
+            (word, colour) = ("PASS", .green)
+            sentence = "no violation that counts, and every gated rule was decided"
         case .violation:
-            return style.paint("FAIL", .red) + ": \(violations) rule\(violations == 1 ? "" : "s") violated"
+            (word, colour) = ("FAIL", .red)
+            let rules = Swift.Set(
+                set.traces.flatMap { $0.verdict?.rules.filter { $0.verdict == .fail }.map(\.id) ?? [] })
+            sentence = "\(of(.violation))violated \(rules.sorted().joined(separator: ", "))"
         case .unreadable:
-            return style.paint("UNREADABLE", .red)
-                + ": an input could not be read to its end; everything whole was judged"
+            (word, colour) = ("UNREADABLE", .red)
+            sentence = "\(of(.unreadable))could not be read to the end; everything whole was judged"
         case .inconclusive:
-            return style.paint("INCONCLUSIVE", .yellow) + ": no violation was seen, but not everything could be judged"
+            (word, colour) = ("INCONCLUSIVE", .yellow)
+            let open = outcomes.contains(.inconclusive) ? of(.inconclusive) : ""
+            sentence =
+                "\(open)no violation was seen, but not everything could be judged; what to do stands above"
         }
+        return block("\(word): \(sentence)", indent: 0).painting(word, colour, style)
+    }
+}
+
+extension [String] {
+    /// Colours `word` where the first line begins with it; done after wrapping, which counts columns.
+    fileprivate func painting(_ word: String, _ colour: TextStyle.Colour, _ style: TextStyle) -> [String] {
+        guard let first, let start = first.firstIndex(where: { $0 != " " }), first[start...].hasPrefix(word) else {
+            return self
+        }
+        return [first[..<start] + style.paint(word, colour) + first[start...].dropFirst(word.count)] + dropFirst()
+    }
+}
+
+extension String {
+    /// Without the spaces at its end.
+    fileprivate var trimmedRight: String {
+        var text = self
+        while text.hasSuffix(" ") { text.removeLast() }
+        return text
     }
 }

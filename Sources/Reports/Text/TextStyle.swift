@@ -34,12 +34,14 @@ public struct TextStyle: Sendable {
     }
 }
 
-/// `text` broken at spaces into lines of at most `width` columns; a longer word gets a line of its own.
-func wrapped(_ text: String, width: Int) -> [String] {
+/// `text` broken at spaces into lines of at most `width` columns; a longer word gets a line of its own. With `following`
+/// the lines after the first have that many columns.
+func wrapped(_ text: String, width: Int, following: Int? = nil) -> [String] {
     var lines: [String] = []
     var line = ""
     for word in text.split(separator: " ") {
-        if !line.isEmpty, line.count + 1 + word.count > width {
+        let room = lines.isEmpty ? width : following ?? width
+        if !line.isEmpty, line.count + 1 + word.count > room {
             lines.append(line)
             line = ""
         }

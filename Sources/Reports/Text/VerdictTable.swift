@@ -1,45 +1,59 @@
 public import Assertions
 internal import SessionTrace
 
-/// The verdict of one trace as a table for people: rule, verdict, one sentence with its numbers, the packets.
+/// The verdict of one trace as a table for people: violations first, then what stayed open, then one line a passing rule.
+///
+/// Nothing is said twice: what another rule of the table said already, and assumptions that several rules share, are
+/// named once and referred to.
 public struct VerdictTable: Sendable {
     private let path: String
     private let verdict: TraceVerdict
+    private let outcome: Outcome?
     private let style: TextStyle
 
     private static let verdictWidth = 12
     private static let indent = String(repeating: " ", count: 23)
+    /// Rows of evidence shown for one finding unless everything is asked for.
+    private static let evidenceRows = 6
 
-    /// Makes a table of `verdict`; `path` is shown as given.
-    public init(path: String, verdict: TraceVerdict, style: TextStyle) {
+    /// Makes a table of `verdict`; `path` is shown as given, `outcome` is what a gate makes of the trace.
+    public init(path: String, verdict: TraceVerdict, outcome: Outcome? = nil, style: TextStyle) {
         self.path = path
         self.verdict = verdict
+        self.outcome = outcome
         self.style = style
     }
 
-    /// The table, newline at its end. Rules that do not apply are named in one line unless `isVerbose`.
+    /// The table, newline at its end. With `isVerbose` everything that each rule looked at, in catalogue order.
     public func text(isVerbose: Bool = false) -> String {
         var lines = header
-        for rule in verdict.rules where isVerbose || rule.verdict != .notApplicable {
-            lines += rows(of: rule, isVerbose: isVerbose)
+        var told = Told()
+        for rule in ordered(isVerbose: isVerbose) {
+            lines += isVerbose ? verboseRows(of: rule) : rows(of: rule, &told)
         }
-        let idle = verdict.rules.filter { $0.verdict == .notApplicable }.map(\.id)
-        if !isVerbose, !idle.isEmpty {
-            lines += wrapped(
-                "not applicable (never triggered here): \(idle.joined(separator: ", "))", width: style.width - 2
-            )
-            .map { style.paint("  \($0)", .faint) }
+        if !isVerbose {
+            lines += assumptionLines
+            let idle = verdict.rules.filter { $0.verdict == .notApplicable }.map(\.id)
+            if !idle.isEmpty {
+                lines += hanging("never triggered here: ", idle.joined(separator: ", ")).map { style.paint($0, .faint) }
+            }
         }
         return lines.joined(separator: "\n") + "\n"
     }
+
+    private func ordered(isVerbose: Bool) -> [RuleResult] {
+        if isVerbose { return verdict.rules }
+        return [Verdict.fail, .inconclusive, .pass].flatMap { kind in verdict.rules.filter { $0.verdict == kind } }
+    }
+
+    // MARK: header
 
     private var header: [String] {
         let summary = verdict.summary
         var facts = ["\(summary.packets) packets"]
         if let span = summary.span {
-            facts.append(
-                "\(span.earliest.rfc3339.prefix(19))Z, \(durationText(nanoseconds: span.latest.nanoseconds(since: span.earliest)))"
-            )
+            let length = durationText(nanoseconds: span.latest.nanoseconds(since: span.earliest))
+            facts.append("\(span.earliest.rfc3339.prefix(19))Z, \(length)")
         }
         let decryption = summary.decryption
         if decryption.connections > 0 {
@@ -47,64 +61,202 @@ public struct VerdictTable: Sendable {
         }
         if decryption.unusedKeys > 0 { facts.append("\(decryption.unusedKeys) keys never used") }
         if !summary.isComplete { facts.append("cut short or unread in part") }
-        var lines = [style.paint(path, .bold) + "  " + worstWord, "  " + facts.joined(separator: " · ")]
+        var lines = [style.paint(path, .bold) + outcomeWord + "  " + counts]
+        lines += hanging("", facts.joined(separator: " · "))
         for (reason, count) in decryption.dark.sorted(by: { $0.key < $1.key }) {
-            lines.append("  \(count) connection\(count == 1 ? "" : "s") stayed dark: \(reason)")
+            lines += hanging("", "\(count) connection\(count == 1 ? "" : "s") stayed dark: \(reason)")
         }
-        for note in summary.notes {
-            lines += wrapped("note: \(note)", width: style.width - 2).map { "  \($0)" }
-        }
+        for note in summary.notes + verdict.notes { lines += hanging("note: ", note) }
         return lines + [""]
     }
 
-    private var worstWord: String {
-        let counts = Verdict.allCases.map { kind in (kind, verdict.rules.filter { $0.verdict == kind }.count) }
-        return counts.filter { $0.1 > 0 }
-            .map { style.paint("\($0.1) \($0.0 == .notApplicable ? "not applicable" : $0.0.rawValue)", $0.0) }
-            .joined(separator: ", ")
+    private var outcomeWord: String {
+        switch outcome {
+        case .conforming: "  " + style.paint("PASS", .green)
+        case .violation: "  " + style.paint("FAIL", .red)
+        case .unreadable: "  " + style.paint("NOT READ TO ITS END", .red)
+        case .inconclusive: "  " + style.paint("INCONCLUSIVE", .yellow)
+        case nil: ""
+        }
     }
 
-    private func rows(of rule: RuleResult, isVerbose: Bool) -> [String] {
-        let word =
-            rule.verdict == .fail && rule.severity != .error
-            ? "fail (\(rule.severity == .warning ? "W" : "I"))" : shortWord(rule.verdict)
-        let gated = verdict.gate.contains(rule.id) ? "*" : " "
-        let head = "  \(padded(rule.id + gated, 7)) " + style.paint(padded(word, Self.verdictWidth), rule.verdict) + " "
+    private var counts: String {
+        [Verdict.fail, .inconclusive, .pass, .notApplicable].compactMap { kind in
+            let count = verdict.rules.count { $0.verdict == kind }
+            guard count > 0 else { return nil }
+            return style.paint("\(count) \(kind == .notApplicable ? "not triggered" : kind.rawValue)", kind)
+        }.joined(separator: ", ")
+    }
+
+    // MARK: rows
+
+    /// What the table has said so far, and under which rule.
+    private struct Told {
+        var findings: [String: String] = [:]
+        var reasons: [InconclusiveReason: String] = [:]
+    }
+
+    private func rows(of rule: RuleResult, _ told: inout Told) -> [String] {
         let width = style.width - Self.indent.count
-        var sentence = rule.sentence
-        let packets = packetList(rule.lookedAt.flatMap(\.packets))
-        if !packets.isEmpty, rule.verdict == .pass { sentence += "  [packets \(packets)]" }
-        let body = wrapped(sentence, width: width)
-        var lines = [head + (body.first ?? "")] + body.dropFirst().map { Self.indent + $0 }
-        if let reason = rule.reason {
-            lines += block("why: [\(reason.code)] \(reason.sentence)", width)
-            lines += block("do:  \(reason.remedy)", width)
-        }
-        for assumption in rule.assumptions {
-            lines += block("assumes: [\(assumption.code)] \(assumption.sentence)", width).map {
-                style.paint($0, .faint)
+        switch rule.verdict {
+        case .pass, .notApplicable:
+            return row(rule, lines: passLines(of: rule, width)) + notes(of: rule, &told)
+        case .inconclusive:
+            guard let reason = rule.reason else { return row(rule, lines: wrapped(rule.sentence, width: width)) }
+            if let earlier = told.reasons[reason] {
+                return row(rule, lines: ["as \(earlier)  [\(reason.code)]"]) + notes(of: rule, &told)
             }
+            told.reasons[reason] = rule.id
+            var lines = wrapped("\(rule.sentence)  [\(reason.code)]", width: width)
+            if rule.sentence != reason.sentence { lines += block("why: ", reason.sentence, width) }
+            lines += block("do:  ", reason.remedy, width)
+            return row(rule, lines: lines) + notes(of: rule, &told)
+        case .fail:
+            return failRows(of: rule, width, &told) + notes(of: rule, &told)
         }
-        for finding in rule.findings where finding.severity != .info || isVerbose || rule.verdict == .fail {
-            lines += block(
-                "\(finding.severity == .info ? "·" : "✗") \(finding.message)  (\(finding.fingerprint))", width)
-            for evidence in finding.evidence { lines += block("    \(evidence.line)", width) }
+    }
+
+    private func failRows(of rule: RuleResult, _ width: Int, _ told: inout Told) -> [String] {
+        let violations = rule.findings.filter { $0.severity != .info }
+        let lead = violations.first { rule.sentence.hasPrefix($0.message) } ?? violations.first
+        guard let lead else { return row(rule, lines: wrapped(rule.sentence, width: width)) }
+        let fresh = violations.filter { told.findings[$0.message] == nil }
+        if fresh.isEmpty, let earlier = told.findings[lead.message] {
+            let marks = violations.map(\.fingerprint).joined(separator: ", ")
+            let what = violations.count == 1 ? "the same finding" : "the same \(violations.count) findings"
+            return row(rule, lines: wrapped("as \(earlier): \(what)  (\(marks))", width: width))
         }
-        if isVerbose {
-            for evidence in rule.lookedAt { lines += block("· \(evidence.line)", width) }
+        var lines = row(rule, lines: wrapped(rule.sentence, width: width))
+        for finding in [lead] + violations.filter({ $0 != lead }) {
+            if let earlier = told.findings[finding.message] {
+                lines += indented(block("✗ ", "as \(earlier): \(finding.message)  (\(finding.fingerprint))", width))
+                continue
+            }
+            told.findings[finding.message] = rule.id
+            if finding != lead { lines += indented(block("✗ ", finding.message, width)) }
+            lines += indented(evidence(of: finding, width))
         }
         return lines
     }
 
-    private func shortWord(_ verdict: Verdict) -> String {
-        verdict == .notApplicable ? "n/a" : verdict.rawValue
+    /// The packets that show a finding, one row each: numbers, time, what.
+    private func evidence(of finding: Finding, _ width: Int) -> [String] {
+        let shown = finding.evidence.prefix(Self.evidenceRows)
+        let numbers = shown.map { packetList($0.packets, limit: 2) }
+        let column = numbers.map(\.count).max() ?? 0
+        var lines: [String] = []
+        for (evidence, packets) in zip(shown, numbers) {
+            let head = "  \(padded("#" + packets, column + 1))  \(evidence.time)  "
+            var parts = [evidence.what]
+            if let place = evidence.place, !finding.message.contains(place) { parts.append("at \(place)") }
+            if let endpoints = evidence.endpoints { parts.append(endpoints) }
+            lines += block(head, parts.joined(separator: " · "), width)
+        }
+        let rest = finding.evidence.count - shown.count
+        lines.append(
+            "  " + (rest > 0 ? "… and \(rest) more (--verbose)  " : "")
+                + style.paint("fingerprint \(finding.fingerprint)", .faint))
+        return lines
     }
 
-    /// Wrapped text under the sentence column, leading spaces kept on every line.
-    private func block(_ text: String, _ width: Int) -> [String] {
-        let lead = String(text.prefix { $0 == " " })
-        return wrapped(text, width: width - lead.count).enumerated().map { index, line in
-            Self.indent + lead + (index == 0 ? "" : "     ") + line
+    /// Things worth knowing that weigh nothing: not the app's doing, accepted by an exception.
+    private func notes(of rule: RuleResult, _ told: inout Told) -> [String] {
+        var lines: [String] = []
+        for finding in rule.findings where finding.severity == .info && told.findings[finding.message] == nil {
+            told.findings[finding.message] = rule.id
+            let packets = packetList(finding.evidence.flatMap(\.packets), limit: 2)
+            let text = finding.message + (packets.isEmpty ? "" : "  [packets \(packets)]")
+            lines += indented(block("· ", text, style.width - Self.indent.count)).map { style.paint($0, .faint) }
+        }
+        return lines
+    }
+
+    /// One line where the sentence fits in one, with as many packet numbers as have room.
+    private func passLines(of rule: RuleResult, _ width: Int) -> [String] {
+        let packets = rule.lookedAt.flatMap(\.packets)
+        for limit in [4, 2, 1] {
+            let list = packetList(packets, limit: limit)
+            let line = "\(rule.sentence)  [packets \(list)]"
+            if !list.isEmpty, line.count <= width { return [line] }
+        }
+        return wrapped(rule.sentence, width: width)
+    }
+
+    private func row(_ rule: RuleResult, lines: [String]) -> [String] {
+        let gated = verdict.gate.contains(rule.id) ? "*" : " "
+        let head =
+            "  \(padded(rule.id + gated, 7)) " + style.paint(padded(word(of: rule), Self.verdictWidth), rule.verdict)
+        return [head + " " + (lines.first ?? "")] + indented(Array(lines.dropFirst()))
+    }
+
+    private func word(of rule: RuleResult) -> String {
+        switch rule.verdict {
+        case .pass: rule.assumptions.isEmpty ? "pass" : "pass †"
+        case .fail: rule.severity == .error ? "FAIL" : rule.severity == .warning ? "FAIL (W)" : "FAIL (I)"
+        case .inconclusive: "inconclusive"
+        case .notApplicable: "n/a"
+        }
+    }
+
+    /// What passes rest on, each assumption once with the rules that share it.
+    private var assumptionLines: [String] {
+        var order: [Assumption] = []
+        var rules: [String: [String]] = [:]
+        for rule in verdict.rules {
+            for assumption in rule.assumptions {
+                if rules[assumption.code] == nil { order.append(assumption) }
+                rules[assumption.code, default: []].append(rule.id)
+            }
+        }
+        return order.flatMap { assumption in
+            let shared = rules[assumption.code, default: []].joined(separator: ", ")
+            return hanging("† \(shared) assume: ", "\(assumption.sentence)  [\(assumption.code)]", hang: 4)
+                .map { style.paint($0, .faint) }
+        }
+    }
+
+    // MARK: everything
+
+    private func verboseRows(of rule: RuleResult) -> [String] {
+        let width = style.width - Self.indent.count
+        var lines = wrapped(rule.sentence, width: width)
+        if let reason = rule.reason {
+            lines += block("why: ", "\(reason.sentence)  [\(reason.code)]", width)
+            lines += block("do:  ", reason.remedy, width)
+        }
+        for assumption in rule.assumptions {
+            lines += block("† ", "assumes: \(assumption.sentence)  [\(assumption.code)]", width)
+        }
+        for finding in rule.findings {
+            let sign = finding.severity == .info ? "· " : "✗ "
+            lines += block(sign, "\(finding.message)  (\(finding.fingerprint))", width)
+            for evidence in finding.evidence { lines += block("    ", evidence.line, width) }
+        }
+        if !rule.lookedAt.isEmpty { lines.append("looked at:") }
+        for evidence in rule.lookedAt { lines += block("    ", evidence.line, width) }
+        return row(rule, lines: lines)
+    }
+
+    // MARK: layout
+
+    private func indented(_ lines: [String]) -> [String] { lines.map { Self.indent + $0 } }
+
+    /// `text` wrapped behind `lead`, later lines under its first word, or four columns in where `lead` is long.
+    private func block(_ lead: String, _ text: String, _ width: Int) -> [String] {
+        let hang = lead.count <= width / 2 ? lead.count : 4
+        let lines = wrapped(text, width: width - lead.count, following: width - hang)
+        return lines.enumerated().map { index, line in
+            (index == 0 ? lead : String(repeating: " ", count: hang)) + line
+        }
+    }
+
+    /// The same at the left edge, two columns in.
+    private func hanging(_ lead: String, _ text: String, hang: Int? = nil) -> [String] {
+        let hang = hang ?? lead.count
+        let width = style.width - 2
+        let lines = wrapped(text, width: width - lead.count, following: width - hang)
+        return lines.enumerated().map { index, line in
+            "  " + (index == 0 ? lead : String(repeating: " ", count: hang)) + line
         }
     }
 }
@@ -113,14 +265,31 @@ extension Evidence {
     /// One line for people: packets, time, what, where.
     var line: String {
         let list = packetList(packets)
-        var parts = [label]
-        if !list.isEmpty { parts.append("packet\(Set(packets).count == 1 ? "" : "s") \(list)") }
+        var parts: [String] = []
+        if !list.isEmpty { parts.append("#\(list)") }
         parts.append(
             span.earliest == span.latest
                 ? span.earliest.timeOfDay : "\(span.earliest.timeOfDay)–\(span.latest.timeOfDay)")
-        parts.append(subject)
+        parts.append(what)
         if let place { parts.append("at \(place)") }
         if let endpoints { parts.append(endpoints) }
         return parts.joined(separator: " · ")
     }
+
+    /// When it began, to the millisecond, and how long it took: `01:53:09.417 +602 ms`.
+    var time: String {
+        let length = span.latest.nanoseconds(since: span.earliest)
+        let start = String(span.earliest.timeOfDay.prefix(12))
+        return length < 1_000_000 ? start : "\(start) +\(durationText(nanoseconds: length))"
+    }
+
+    /// Label and subject, without saying the same word twice.
+    var what: String { label.hasPrefix(subject) ? label : "\(label): \(subject)" }
+}
+
+/// What stands in the place of a table for an input that could not be read at all, newline at its end.
+public func unreadableText(path: String, error: String, style: TextStyle) -> String {
+    let head = style.paint(path, .bold) + "  " + style.paint("NOT READ", .red)
+    let reason = error.hasPrefix("\(path): ") ? String(error.dropFirst(path.count + 2)) : error
+    return ([head] + wrapped(reason, width: style.width - 2).map { "  \($0)" }).joined(separator: "\n") + "\n"
 }

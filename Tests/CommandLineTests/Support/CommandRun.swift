@@ -2,20 +2,25 @@ import CommandLine
 import Foundation
 import Synchronization
 
+/// The command's exit status, under a name that `Testing` does not use too.
+typealias Status = ExitStatus
+
 /// One run of the command inside the test's own process.
 struct CommandRun {
     let status: ExitStatus
     let result: String
     let talk: String
 
-    /// Runs `handoff` with these words. The installation key lives in a folder of the test's own.
-    init(_ words: [String], environment: [String: String] = [:]) {
+    /// Runs `handoff` with these words; with `columns`, as if standard output were a terminal. The installation key lives
+    /// in a folder of the test's own.
+    init(_ words: [String], environment: [String: String] = [:], columns: Int? = nil) {
         let result = Mutex("")
         let talk = Mutex("")
         var variables = environment
         if variables["XDG_DATA_HOME"] == nil { variables["XDG_DATA_HOME"] = Self.dataHome }
         let console = Console(
-            result: { text in result.withLock { $0 += text } }, talk: { text in talk.withLock { $0 += text } })
+            result: { text in result.withLock { $0 += text } }, talk: { text in talk.withLock { $0 += text } },
+            resultIsTerminal: columns != nil, width: columns ?? 110)
         status = Handoff(environment: variables, console: console).run(words)
         self.result = result.withLock { $0 }
         self.talk = talk.withLock { $0 }

@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+@testable import CommandLine
+
+/// What `check` prints for people, against golden files: one violation, one trace that stays open.
+///
+/// `HANDOFF_WRITE_GOLDEN=1` writes them anew; read the difference before it is committed.
+@Suite struct TextOutputTests {
+    static let golden = Places.root.appending(path: "Tests/CommandLineTests/Golden")
+
+    @Test(arguments: ["url-in-crash-report", "no-keys"])
+    func isStable(name: String) throws {
+        let path = Places.recordings.appending(path: "\(name).pcapng").path
+        let run = CommandRun(["check", path])
+        let text = run.result.replacing(path, with: "pcaps/\(name).pcapng")
+        let file = Self.golden.appending(path: "\(name).txt")
+        if ProcessInfo.processInfo.environment["HANDOFF_WRITE_GOLDEN"] == "1" {
+            try FileManager.default.createDirectory(at: Self.golden, withIntermediateDirectories: true)
+            try text.write(to: file, atomically: true, encoding: .utf8)
+        }
+        #expect(try text == String(contentsOf: file, encoding: .utf8))
+        #expect(run.talk.isEmpty)
+    }
+
+    /// A width is kept but for words that are longer; what is beyond it would be wrapped by the terminal.
+    @Test(arguments: [80, 100, 160])
+    func keepsItsWidth(columns: Int) {
+        let lines = Self.onTerminal(["check", Places.recordings.path], columns: columns).split(separator: "\n")
+        let long = lines.filter { line in
+            line.count > columns && line.split(separator: " ").allSatisfy { $0.count < columns / 4 }
+                && !line.contains(Places.recordings.path)
+        }
+        #expect(long.isEmpty, "\(long.prefix(3))")
+        #expect(lines.count > 100)
+    }
+
+    /// What a terminal of so many columns shows, without its colours.
+    static func onTerminal(_ words: [String], columns: Int) -> String {
+        CommandRun(words, columns: columns).result.replacing(/\u{1B}\[[0-9;]*m/, with: "")
+    }
+
+    @Test func saysNothingTwice() throws {
+        let path = Places.recordings.appending(path: "url-in-crash-report.pcapng").path
+        let text = CommandRun(["check", path]).result
+        // HR-46 and HR-47 find the same leak; it is told once, and referred to.
+        #expect(text.ranges(of: "was sent to o4507.ingest.sentry.io").count == 1)
+        #expect(text.contains("as HR-46: the same finding"))
+        // An assumption that several rules share is told once.
+        #expect(text.ranges(of: "[browser-by-headers]").count == 1)
+        let open = CommandRun(["check", Places.recordings.appending(path: "no-keys.pcapng").path]).result
+        let row = try #require(open.split(separator: "\n").first { $0.hasPrefix("  HR-07") })
+        #expect(row.contains("as HR-02  [no-keys]"))
+    }
+
+    @Test func isTheSameOnEveryRun() {
+        let one = CommandRun(["check", Places.recordings.path]).result
+        #expect(one == CommandRun(["check", Places.recordings.path]).result)
+    }
+}

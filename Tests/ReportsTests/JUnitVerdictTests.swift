@@ -1,0 +1,45 @@
+import Assertions
+import SessionTrace
+import Testing
+
+@testable import Reports
+
+/// Verdicts that no recording has: warnings, and text that XML can't hold.
+@Suite struct JUnitVerdictTests {
+    static func report(_ rule: RuleResult, gate: Set<String> = [], isStrict: Bool = false) -> String {
+        let verdict = TraceVerdict(
+            rules: [rule], matrix: [:], attributes: [:], summary: TraceSummary(), gate: gate, exercisedAnything: true)
+        return JUnitReport(traces: [JudgedTrace(path: "a<b>.pcap", verdict: verdict)], isStrict: isStrict).text
+    }
+
+    static func result(_ verdict: Verdict, _ severity: Severity, sentence: String = "one thing") -> RuleResult {
+        let finding = Finding(
+            kind: "thing", severity: severity, message: sentence,
+            evidence: [Evidence(label: "request", packets: [3], span: TimeSpan(.distantPast), subject: "GET x")],
+            fingerprint: "0123456789abcdef")
+        return RuleResult(
+            id: "HR-48", name: "a-rule", severity: severity, verdict: verdict, sentence: sentence,
+            reason: verdict == .inconclusive ? InconclusiveReason(code: "why", sentence: "s", remedy: "r") : nil,
+            findings: verdict == .fail ? [finding] : [])
+    }
+
+    @Test func aWarningIsAFailureOnlyWhenStrict() {
+        let lax = Self.report(Self.result(.fail, .warning))
+        #expect(lax.contains("failures=\"0\"") && !lax.contains("<failure") && lax.contains("<system-out>"))
+        let strict = Self.report(Self.result(.fail, .warning), isStrict: true)
+        #expect(strict.contains("failures=\"1\"") && strict.contains("<failure type=\"thing\""))
+        let info = Self.report(Self.result(.fail, .info), isStrict: true)
+        #expect(!info.contains("<failure"))
+    }
+
+    @Test func anInconclusiveRuleIsAnErrorOnlyWhenGated() {
+        #expect(Self.report(Self.result(.inconclusive, .error)).contains("<skipped message=\"s\"/>"))
+        #expect(Self.report(Self.result(.inconclusive, .error), gate: ["HR-48"]).contains("<error type=\"why\""))
+    }
+
+    @Test func textIsMadeSafe() {
+        let text = Self.report(Self.result(.fail, .error, sentence: "a<b & \"c\" \u{1}\u{FFFE}"))
+        #expect(text.contains("a&lt;b &amp; &quot;c&quot; \u{FFFD}\u{FFFD}"))
+        #expect(text.contains("testsuite name=\"a&lt;b&gt;.pcap\""))
+    }
+}
