@@ -435,4 +435,70 @@ import Testing
         #expect(!verdict.exercised.contains("double-tap"), "\(verdict.story)")
         #expect(verdict.matrix["M-10"] != .proven)
     }
+
+    // MARK: what real captures showed when they were altered
+
+    @Test func tapsWithoutTargetsMayBeOnTheNeutralAction() throws {
+        let verdict = try upToTap {
+            $0.tap(nil, at: 3.6)
+            $0.tap(nil, at: 4)
+            $0.browse(ScriptedSession.neutral, at: 4.5)
+        }
+        #expect(verdict["HR-09"].verdict != .fail, "\(verdict.story)")
+        #expect(!verdict.exercised.contains("double-tap"))
+    }
+
+    @Test func aTapWhileTheURLIsBeingOpenedLateLeadsToNoSecondPage() throws {
+        let verdict = try upToTap {
+            $0.tap(.share, at: 4)
+            $0.share(at: 4.1)
+            $0.mark(.opened, at: 4.3)
+            $0.tap(.share, at: 5)
+            $0.browse(ScriptedSession.url, at: 5.2)
+        }
+        #expect(verdict["HR-09"].verdict == .pass, "\(verdict.story)")
+    }
+
+    @Test func anAnswerWithoutItsQuestionBeganBeforeTheTrace() throws {
+        var session = ScriptedSession()
+        session.lookup("chia.health", at: 0.5)
+        session.projection(at: 1)
+        session.tap(.share, at: 4)
+        share(&session)
+        session.mark(.end, at: 120)
+        let events = session.events().filter { event in
+            if case .nameLookup(let lookup) = event { return lookup.isResponse }
+            return true
+        }
+        #expect(try session.judge()["HR-01"].verdict == .fail)
+        #expect(try session.judge(events)["HR-01"].reason?.code == "start-not-seen")
+    }
+
+    @Test func aTokenInARequestWithoutAReadableHeadIsNotDecided() throws {
+        let verdict = try conforming {
+            $0.unreadableExchange("/h/\(ScriptedSession.token)", at: 20)
+        }
+        #expect(verdict["HR-47"].reason?.code == "header-table-unknown", "\(verdict.story)")
+    }
+
+    @Test func aRequestThatNoTapIsMarkedForIsNotDecided() throws {
+        let verdict = try upToTap {
+            share(&$0)
+            $0.mark(.foreground, at: 30)
+            $0.share(at: 40, key: ScriptedSession.key2, url: ScriptedSession.otherURL)
+            $0.browse(ScriptedSession.otherURL, at: 40.5)
+        }
+        #expect(verdict["HR-07"].reason?.code == "tap-not-marked", "\(verdict.story)")
+        #expect(verdict["HR-09"].verdict == .pass, "\(verdict.story)")
+    }
+
+    @Test func aHoleTowardsChiaMayHoldAProbe() throws {
+        let verdict = try conforming {
+            let own = $0.connect(.nobody, "chia.health", at: 20)
+            $0.blindSpot(.tcpHole, from: .client, at: 20, until: 21, on: own)
+        }
+        for rule in ["HR-05", "HR-09", "HR-47", "HR-59"] {
+            #expect(verdict[rule].reason?.code == "tcp-hole", "\(rule) \(verdict.story)")
+        }
+    }
 }

@@ -268,6 +268,22 @@ struct ScriptedSession {
         return exchange.id
     }
 
+    /// A request of which nothing but the path could be read, on a connection without a name.
+    mutating func unreadableExchange(_ target: String, at time: Double) {
+        let id = connect(.nobody, "198.51.100.88", at: time - 0.02, hello: false)
+        let packet = reference(time)
+        let request = Request(
+            method: "GET", target: target, scheme: "https", authority: nil, fields: FieldSection(),
+            body: Body(bytes: [], length: 0, missing: 0, isComplete: true, isCut: false), started: packet, ended: packet
+        )
+        add(
+            time,
+            .exchange(
+                Exchange(
+                    id: ExchangeID(connection: id, index: 0), version: .http2, request: request, end: .complete,
+                    ended: packet)))
+    }
+
     private static func response(
         _ status: Int, _ body: String, _ extra: [(String, String)], _ ended: PacketReference
     ) -> Response {

@@ -26,6 +26,8 @@ struct Contact: Hashable, Sendable {
     var actor: ActorReading
     /// An operating system's fetch of the host's app associations.
     var isAssociation: Bool
+    /// Whether it began in sight: a connection with its start, an answer with its question.
+    var beganInTrace = true
     /// How the host is known, for the sentence: `DNS query`, `SNI`, `CONNECT target`.
     var means: String
     var evidence: Evidence
@@ -98,6 +100,7 @@ struct ContactBook {
                     kind: .connection, seen: flow.opened, host: host, role: roles.role(of: name), connection: flow.id,
                     client: flow.client.address, actor: actor,
                     isAssociation: flow.isAssociationOnly && own.allSatisfy { Self.isAssociation($0, actor) },
+                    beganInTrace: flow.startSeen,
                     means: flow.nameSource, evidence: Self.evidence(flow, host)))
         }
         let users = contacts.sorted { $0.time < $1.time }
@@ -114,6 +117,10 @@ struct ContactBook {
                     kind: .lookup, seen: lookup.seen, host: lookup.name, role: roles.role(of: name),
                     connection: lookup.connection, client: lookup.client?.address, actor: actor,
                     isAssociation: isAssociation,
+                    beganInTrace: !lookup.isResponse
+                        || lookups.contains {
+                            !$0.isResponse && $0.name == lookup.name && $0.seen.time <= lookup.seen.time
+                        },
                     means: lookup.isResponse ? "DNS answer" : "DNS query", evidence: lookup.evidence))
         }
         contacts.sort {

@@ -122,6 +122,26 @@ extension Session {
         }
     }
 
+    /// Missing bytes of the device towards Chia, or towards a neutral URL's host, may hold a request for U or N.
+    /// `exceptBrowser` leaves out connections that are known to be the browser's.
+    func doubtChiaHoles(exceptBrowser: Bool, _ judgement: inout Judgement) {
+        let hole = blindSpots.first { record in
+            guard let id = record.spot.connection, record.spot.from != .server,
+                Self.hidesRequests.contains(record.spot.reason),
+                record.names.contains(where: { name in
+                    roles.isChia(name) || neutralURLs.contains { $0.address.host == name }
+                })
+            else { return false }
+            return !exceptBrowser
+                || !contacts.contains { $0.connection == id && $0.kind == .connection && $0.actor.actor == .browser }
+        }
+        guard let hole else { return }
+        judgement.doubt(
+            hole.spot.reason.rawValue,
+            "bytes of the device to \(hole.names[0]) could not be read (packet \(hole.spot.noticed.number)), and may hold a request",
+            remedy: Self.remedy(hole.spot.reason))
+    }
+
     /// Whether an address is another device's than the one that the session is of. One device may have an address of
     /// each family.
     func isOfAnotherDevice(_ client: IPAddress?) -> Bool {

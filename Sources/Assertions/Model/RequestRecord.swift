@@ -26,6 +26,8 @@ struct RequestRecord: Hashable, Sendable {
     var refererHost: HostName?
     var originHost: HostName?
     var hasRange: Bool
+    /// Whether some of its fields could not be read, so that what they say of the sender is not known.
+    var hasUnknownFields: Bool
     var acceptsPages: Bool
     /// Whether caches on the way are to be passed by, as a browser asks when its user reloads a page.
     var revalidates: Bool
@@ -60,6 +62,7 @@ struct RequestRecord: Hashable, Sendable {
         speculation = Self.speculation(fields)
         refererHost = fields.first("referer").flatMap { WebAddress($0)?.host }
         originHost = fields.first("origin").flatMap { WebAddress($0)?.host }
+        hasUnknownFields = fields.hasUnknownFields
         hasRange = fields.first("range") != nil
         acceptsPages = fields.first("accept")?.holds("text/html") == true
         revalidates = fields.values("cache-control").contains { $0.holds("max-age=0") || $0.holds("no-cache") }

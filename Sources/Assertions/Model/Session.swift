@@ -87,8 +87,23 @@ struct Session {
         return neutralURLs.first { $0.address.relation(of: address) == .variant }.map { ($0, false) }
     }
 
-    /// The share burst that an attempt belongs to.
-    func burst(of attempt: Attempt) -> Burst? { shareBursts.last { $0.reach <= attempt.started } }
+    /// The share burst that an attempt belongs to; none when the burst's URL had come and the app had been left since.
+    func burst(of attempt: Attempt) -> Burst? {
+        guard let burst = shareBursts.last(where: { $0.reach <= attempt.started }) else { return nil }
+        let isOver = attempts.contains {
+            $0.started >= burst.reach && $0.number < attempt.number && $0.outcome == .success
+                && isLeft(from: $0.ended, to: attempt.started)
+        }
+        return isOver ? nil : burst
+    }
+
+    /// Whether the app was left between two instants: a mark says so, or the browser opened a page of Chia.
+    func isLeft(from: Instant, to: Instant) -> Bool {
+        hasMark([.opened, .background, .foreground, .launch, .kill, .return, .restore], from: from, to: to)
+            || chiaRequests.contains {
+                $0.actor.actor == .browser && $0.isNavigation && $0.started.time >= from && $0.started.time <= to
+            }
+    }
 }
 
 /// A handoff URL that came back to a session request.

@@ -136,6 +136,15 @@ enum NoChiaBeforeAction: Rule {
             return
         }
         if session.isOfAnotherDevice(contact.client) { return session.doubtDevice(contact, &judgement) }
+        if !contact.beganInTrace,
+            !session.hasMark([.launch, .foreground, .restore], from: .distantPast, to: contact.time)
+        {
+            judgement.doubt(
+                "start-not-seen",
+                "\(what) \(gap) had begun before the trace did, perhaps after a tap that is not in it",
+                remedy: Session.remedy(.startNotSeen))
+            return
+        }
         if contact.actor.actor == .browser { gap += " by the browser, which was clean" }
         judgement.violation(
             contact.request == nil ? (contact.kind == .lookup ? "lookup" : "connection") : "request",

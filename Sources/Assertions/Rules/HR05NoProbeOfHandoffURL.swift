@@ -40,6 +40,7 @@ enum NoProbeOfHandoffURL: Rule {
             "\(navigations) \(navigations == 1 ? "request" : "requests") for the \(session.urls.count) handoff and "
             + "\(session.neutralURLs.count) neutral URLs, all navigations of the browser"
         doubtUnread(session, &judgement)
+        session.doubtChiaHoles(exceptBrowser: false, &judgement)
         session.doubtUnnamedAnswer(&judgement)
         if session.urls.isEmpty { session.doubtMissingAttempts(&judgement) }
         session.doubtBypass(&judgement)

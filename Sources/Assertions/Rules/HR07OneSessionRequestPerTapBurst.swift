@@ -104,6 +104,12 @@ enum OneSessionRequestPerTapBurst: Rule {
         case .success where !isTappedBetween && sameKey:
             // Nobody tapped again: sending once more after success is HR-17's matter.
             return
+        case .success where !isTappedBetween && session.isLeft(from: previous.ended, to: attempt.started):
+            // The burst was over: either the app asks without a tap, or the tap's mark is missing.
+            judgement.doubt(
+                "tap-not-marked",
+                "attempt \(attempt.number) has a new key, and no tap is marked for it after the app had been left",
+                remedy: "mark each tap: {\"kind\":\"tap\",\"target\":\"share\"}")
         case .success, .definitive, .redirect, .unnamed:
             if !attempt.isSameSelection(as: previous), !sameKey, burst.taps.count > 1, isTappedBetween, burst.isGeneric
             {
@@ -149,7 +155,8 @@ enum OneSessionRequestPerTapBurst: Rule {
 
     /// A burst from which no request came.
     private static func judgeSilence(_ burst: Burst, _ session: Session, _ judgement: inout Judgement) {
-        guard !session.attempts.isEmpty else { return }
+        // A tap without a target may have been on something else.
+        guard !session.attempts.isEmpty, !burst.isGeneric else { return }
         // A tap may join an operation that is still running or waits to be sent again.
         let joined = session.attempts.last { $0.started < burst.reach }
         if let joined, joined.ended >= burst.reach { return }

@@ -47,6 +47,7 @@ enum OneExternalNavigationPerBurst: Rule {
         }
         session.doubtPolicy(&judgement)
         session.doubtUnnamedAnswer(&judgement)
+        if judgement.isExercised { session.doubtChiaHoles(exceptBrowser: false, &judgement) }
         if session.chiaRequests.contains(where: {
             $0.isNavigation && $0.actor.actor == .browser && !$0.actor.isDefinite
         }) {
@@ -175,7 +176,8 @@ enum OneExternalNavigationPerBurst: Rule {
 
     private static func judgeWithoutURL(_ burst: Burst, _ session: Session, _ judgement: inout Judgement) {
         let own = session.attempts.filter { $0.started >= burst.reach && $0.started < burst.end }
-        guard !own.contains(where: { $0.outcome == .success }) else { return }
+        // A tap without a target may have been on the neutral action.
+        guard !burst.isGeneric, !own.contains(where: { $0.outcome == .success }) else { return }
         for evidence in burst.evidence { judgement.looked(at: evidence) }
         // What the next burst, of either kind, opens is its own; so is what an operation before brought late.
         let end = nextStart(after: burst, session)
@@ -183,13 +185,22 @@ enum OneExternalNavigationPerBurst: Rule {
         guard !late, !own.contains(where: { $0.outcome == .notSeen }) else { return }
         let opened = navigations(session, from: burst.started) {
             session.handoffURL(askedBy: $0) != nil || session.neutralURL(askedBy: $0) != nil
-        }.filter { $0[0].started.time < end }
+        }.filter { $0[0].started.time < end && !isFirst($0[0], before: burst, session) }
         guard let group = opened.first else { return }
         let what = own.last.map { "whose request ended as \($0.outcome.word)" } ?? "which brought no URL"
         judgement.violation(
             "navigation-without-url", "\(burst.words) on share, \(what), and yet the browser opened a page",
             place: [group[0].pathTemplate], evidence: burst.evidence + own.map { $0.evidence() } + [evidence(of: group)]
         )
+    }
+
+    /// The first opening of a URL that the device had before the burst: late, but its own operation's.
+    private static func isFirst(_ record: RequestRecord, before burst: Burst, _ session: Session) -> Bool {
+        guard let url = session.handoffURL(askedBy: record)?.url, url.since < burst.started else { return false }
+        return !session.chiaRequests.contains {
+            $0.actor.actor == .browser && $0.isNavigation && $0.started.time < record.started.time
+                && session.handoffURL(askedBy: $0)?.url == url
+        }
     }
 
     // MARK: counting

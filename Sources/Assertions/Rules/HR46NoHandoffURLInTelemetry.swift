@@ -63,6 +63,7 @@ enum NoHandoffURLInTelemetry: Rule {
         case .notTheApp(let why):
             judgement.information(
                 "not-the-app", "\(sentence): \(why)", place: place, evidence: [leak.evidence("not the app's", hit)])
+        case .untold: LeakRules.doubtUntold(sentence, &judgement)
         case .intended:
             return
         }

@@ -34,6 +34,7 @@ enum TokenOnlyToChiaByBrowser: Rule {
         judgement.passSentence =
             "seen in \(opened.count) \(opened.count == 1 ? "request" : "requests") of the browser to Chia, and in none of \(session.appRequests) others"
         LeakRules.doubtUnread(since: since, session, &judgement)
+        session.doubtChiaHoles(exceptBrowser: true, &judgement)
         if session.urls.isEmpty { session.doubtMissingAttempts(&judgement) }
         session.doubtChiaHost(&judgement)
     }
@@ -64,6 +65,7 @@ enum TokenOnlyToChiaByBrowser: Rule {
         case .notTheApp(let why):
             judgement.information(
                 "not-the-app", "\(sentence): \(why)", place: place, evidence: [leak.evidence("not the app's", hit)])
+        case .untold: LeakRules.doubtUntold(sentence, &judgement)
         case .intended: return
         }
     }

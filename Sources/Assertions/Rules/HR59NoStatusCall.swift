@@ -27,6 +27,7 @@ enum NoStatusCall: Rule {
             "none of \(session.appRequests) requests of the app goes to Chia or carries what the session response gave"
         doubtPartner(session, &judgement)
         session.doubtUnnamedAnswer(&judgement)
+        session.doubtChiaHoles(exceptBrowser: true, &judgement)
         session.doubtNames(before: nil, &judgement)
         session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)

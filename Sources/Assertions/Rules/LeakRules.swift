@@ -7,6 +7,8 @@ enum LeakRules {
         /// The app, a view in it, or something of the system that acted for it.
         case app
         case unknown
+        /// The sender or the receiver could not be read: it may as well be the browser's request to Chia.
+        case untold
         case system
         /// A Chia page in the browser, or the browser for itself.
         case notTheApp(String)
@@ -33,7 +35,7 @@ enum LeakRules {
             if let request = leak.request, request.actor.isBareBrowser, isOfChia(request, session) {
                 return .notTheApp("a page of Chia asked for it (its Referer or Origin is Chia's)")
             }
-            return .unknown
+            return leak.host == nil || leak.request?.hasUnknownFields ?? false ? .untold : .unknown
         }
     }
 
@@ -75,6 +77,14 @@ enum LeakRules {
         guard let host else { return false }
         let role = session.roles.role(of: host)
         return role == .telemetry || (!role.isChia && session.roles.vendor(of: host) != nil)
+    }
+
+    /// What carried a token, but who or where to could not be read.
+    static func doubtUntold(_ sentence: String, _ judgement: inout Judgement) {
+        judgement.doubt(
+            BlindSpot.Reason.headerTableUnknown.rawValue,
+            "\(sentence), in a request whose head could not be read in full: it may be the browser's own",
+            remedy: Session.remedy(.headerTableUnknown))
     }
 
     /// `U#1`, or `a token of another session`.
