@@ -3,9 +3,9 @@ internal import SessionTrace
 /// Searching what the device sent.
 extension SessionModel {
     /// Teaches the scanner a value, and searches again what may have been sent since it was known.
-    mutating func learn(_ kind: Needle.Kind, _ value: String, since: Instant?) {
+    mutating func learn(_ kind: Needle.Kind, _ value: String, since: Instant?, isForeign: Bool = false) {
         guard let needle = needles.add(kind, value) else { return }
-        scanner.learn(needle: needle)
+        scanner.learn(needle: needle, isNested: !isForeign)
         // A URL's token is searched with it.
         if kind == .handoffURL, let token = Token.first(in: value) { needles.know(token, as: needle.number) }
         for item in backlog.items(since: since) {

@@ -69,7 +69,9 @@ struct SessionModel: Sendable {
         marks = MarkBook(limit: options.limits.marks)
         dark = DarkTraffic(limit: options.limits.darkHosts)
         backlog.limit = options.limits.backlogBytes
-        for token in options.foreignTokens { learn(.token, String(decoding: token.bytes, as: UTF8.self), since: nil) }
+        for token in options.foreignTokens {
+            learn(.token, String(decoding: token.bytes, as: UTF8.self), since: nil, isForeign: true)
+        }
     }
 
     mutating func receive(_ event: SessionEvent) {

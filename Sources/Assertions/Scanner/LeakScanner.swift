@@ -35,7 +35,10 @@ public struct LeakScanner: Sendable {
 
     /// Adds a value to be found from now on; takes a few milliseconds. Values that are too short or too uniform
     /// to mean anything (under 8 bytes or an estimated 40 bits) are not searched.
-    public mutating func learn(needle: Needle) {
+    ///
+    /// - Parameter isNested: whether encodings on top of each other are entered too, for the token and plain values. A
+    ///   needle of another trace, one of many, is entered under single ones only: what is decoded is searched again anyway.
+    public mutating func learn(needle: Needle, isNested: Bool = true) {
         guard learned.insert(needle).inserted, !needle.value.bytes.isEmpty else { return }
         innocentRuns.removeAll()
         let forms = NeedleForms(of: needle)
@@ -44,7 +47,7 @@ public struct LeakScanner: Sendable {
         needles.append(LearnedNeedle(needle: needle, essence: essence, digest: redactor.digest(essence)))
         for (form, bytes) in forms.forms {
             let isCore = form == .token || form == .tokenBody || form == .value
-            enter(EncodedPattern.all(of: bytes, isNested: isCore), needle: number, form: form)
+            enter(EncodedPattern.all(of: bytes, isNested: isCore && isNested), needle: number, form: form)
             let lower = bytes.map(ByteClass.lower)
             if isCore, lower != bytes {
                 // In clear, case is disregarded anyway; under base64 and hex the lower-cased value reads otherwise.

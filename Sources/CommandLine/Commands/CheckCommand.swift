@@ -45,6 +45,7 @@ struct CheckCommand {
         judging.profile = try arguments.choice("profile", JudgeOptions.Profile.self) ?? .full
         judging.strict = arguments.has("strict")
         judging.installationKey = InstallationKey.load(handoff.environment)
+        judging.now = WallClock.now
         var options = SetOptions()
         options.strict = judging.strict
         options.inconclusiveCounts = try arguments.choice("inconclusive", Inconclusive.self) != .warn
@@ -68,7 +69,11 @@ struct CheckCommand {
         for item in policyOfTrace.flatMap(\.mustExercise) where !options.mustExercise.contains(item) {
             options.mustExercise.append(item)
         }
-        let set = SetVerdict(traces: judge(paths, policyOfTrace, judging), options: options)
+        var judged = judge(paths, policyOfTrace, Array(repeating: judging, count: paths.count))
+        if let again = withForeignTokens(judged, judging) {
+            judged = judge(paths, policyOfTrace, again, keeping: judged)
+        }
+        let set = SetVerdict(traces: judged.map(\.trace), options: options)
         show(set, asText: !reports.contains { $0.path == "-" })
         var status = ExitStatus(set.outcome)
         for report in reports {
@@ -83,38 +88,70 @@ struct CheckCommand {
         return status
     }
 
-    /// Judges all traces, several at a time; the verdicts come in the order of the paths.
-    private func judge(_ paths: [String], _ policies: [Policy], _ options: JudgeOptions) -> [JudgedTrace] {
+    /// A judged trace, and the handoff tokens that it showed.
+    private struct Judged: Sendable {
+        var trace: JudgedTrace
+        var tokens: [Secret] = []
+    }
+
+    /// Tokens of other traces that one trace is searched for; more would cost more than the search is worth.
+    private static let foreignTokenLimit = 500
+
+    /// The options for a second look, in which each trace is searched for the tokens of all others (a crash report of the
+    /// next morning may hold yesterday's): nil for each trace that needs none, and nil altogether when none does.
+    private func withForeignTokens(_ judged: [Judged], _ options: JudgeOptions) -> [JudgeOptions?]? {
+        let all = judged.flatMap(\.tokens).reduce(into: [Secret]()) { if !$0.contains($1) { $0.append($1) } }
+        let again = judged.map { one -> JudgeOptions? in
+            let foreign = all.filter { !one.tokens.contains($0) }
+            guard !foreign.isEmpty, one.trace.verdict != nil, one.trace.path != "-" else { return nil }
+            var options = options
+            options.foreignTokens = Array(foreign.prefix(Self.foreignTokenLimit))
+            return options
+        }
+        if all.count > Self.foreignTokenLimit {
+            handoff.console.complain(
+                "the traces hold \(all.count) handoff tokens; each trace is searched for \(Self.foreignTokenLimit) of the others"
+            )
+        }
+        return again.contains { $0 != nil } ? again : nil
+    }
+
+    /// Judges all traces that have options, several at a time; the others stay as they are in `before`. The verdicts come
+    /// in the order of the paths.
+    private func judge(
+        _ paths: [String], _ policies: [Policy], _ options: [JudgeOptions?], keeping before: [Judged] = []
+    ) -> [Judged] {
         let reading = TraceArguments.options(from: arguments)
         let console = handoff.console
         let tellsProgress = console.talkIsTerminal && paths.count > 1
         let done = Mutex(0)
-        let traces = mapConcurrently(Array(zip(paths, policies))) { path, policy in
-            let trace = Self.judge(path, policy: policy, options: options, reading: reading)
+        let judged = mapConcurrently(Array(paths.indices)) { index in
+            guard let options = options[index] else { return before[index] }
+            let trace = Self.judge(paths[index], policy: policies[index], options: options, reading: reading)
             guard tellsProgress else { return trace }
             done.withLock { done in
                 done += 1
-                console.talk("\r\u{1B}[K\(done) of \(paths.count) judged: \(path)")
+                console.talk("\r\u{1B}[K\(done) of \(paths.count) judged: \(paths[index])")
             }
             return trace
         }
         if tellsProgress { console.talk("\r\u{1B}[K") }
-        return traces
+        return judged
     }
 
     private static func judge(
         _ path: String, policy: Policy, options: JudgeOptions, reading: TraceOptions
-    ) -> JudgedTrace {
+    ) -> Judged {
         guard path == "-" || !FileSystem.isFolder(path) else {
-            return JudgedTrace(
-                path: path, error: "\(path): no capture in this folder; name files that are pcap or pcapng")
+            let error = "\(path): no capture in this folder; name files that are pcap or pcapng"
+            return Judged(trace: JudgedTrace(path: path, error: error))
         }
         var judge = SessionJudge(policy: policy, options: options)
         do {
             _ = try TraceReader.read(path: path, options: reading) { judge.receive($0) }
-            return JudgedTrace(path: path, verdict: judge.finish())
+            return Judged(trace: JudgedTrace(path: path, verdict: judge.finish()), tokens: judge.tokens)
         } catch {
-            return JudgedTrace(path: path, error: "\(error)")
+            return Judged(trace: JudgedTrace(path: path, error: "\(error)"))
         }
     }
 
