@@ -4,7 +4,8 @@ internal import Assertions
 struct RulesCommand {
     static let syntax = CommandSyntax(
         name: "rules", operands: "[ID]", operandCount: 0...1,
-        summary: "List the rules, or tell one: what it checks and what makes it inconclusive.", options: [])
+        summary: "List the rules, or tell one: what it checks and what makes it inconclusive.",
+        options: [.flag("markdown", "all rules as a Markdown document, as in docs/rules.md")])
 
     private let handoff: Handoff
     private let arguments: Arguments
@@ -15,6 +16,13 @@ struct RulesCommand {
     }
 
     func run() throws -> ExitStatus {
+        if arguments.has("markdown") {
+            guard arguments.operands.isEmpty else {
+                throw UsageError(message: "--markdown lists all rules and takes no ID")
+            }
+            handoff.console.result(RulesDocument.text)
+            return .conforming
+        }
         guard let id = arguments.operands.first else {
             for rule in RuleCatalogue.all {
                 handoff.console.result("\(rule.id)  \(rule.severity.rawValue.uppercased().prefix(1))  \(rule.name)\n")
