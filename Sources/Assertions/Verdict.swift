@@ -126,6 +126,8 @@ public struct RuleResult: Hashable, Sendable {
     public var findings: [Finding]
     /// What the rule looked at, for passes too (`show --rule`).
     public var lookedAt: [Evidence]
+    /// Violations that exceptions of the policy accept: such a pass proves no row of the matrix.
+    public var acceptedViolations = 0
 
     /// Makes a result.
     public init(

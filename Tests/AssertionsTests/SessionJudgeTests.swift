@@ -170,6 +170,7 @@ import Testing
         let accepted = try judged(exception("2027-01-31"))
         #expect(accepted["HR-05"].verdict == .pass, "\(accepted.story)")
         #expect(accepted["HR-05"].findings.contains { $0.message.contains("accepted until 2027-01-31 by ana: known") })
+        #expect(accepted["HR-05"].sentence == "1 violation, accepted by the policy's exceptions, and no other")
         let expired = try judged(exception("2026-01-31"))
         #expect(expired["HR-05"].verdict == .fail)
         #expect(expired["HR-05"].sentence.contains("expired on 2026-01-31"))
@@ -177,6 +178,15 @@ import Testing
         let unused = try judged(
             "exceptions: [{rule: HR-48, fingerprint: abcd, reason: known, owner: ana, expires: 2027-01-31}]\n")
         #expect(unused.notes.contains { $0.contains("matched nothing") })
+    }
+
+    @Test(arguments: [(0, Exercise.proven), (1, .notShown)])
+    func anAcceptedViolationProvesNoRow(accepted: Int, expected: Exercise) {
+        var results = ["HR-46", "HR-47"].map { id in
+            RuleResult(id: id, name: id, severity: .error, verdict: .pass, sentence: "")
+        }
+        results[0].acceptedViolations = accepted
+        #expect(Matrix.rows(results, exercised: [])["M-06"] == expected)
     }
 
     @Test func everyRuleIsDescribed() {

@@ -29,6 +29,8 @@ struct Judgement {
 
     /// Violations beyond the limit.
     private(set) var uncounted = 0
+    /// Violations that an exception of the policy accepts; they weigh nothing, but prove nothing either.
+    private(set) var accepted = 0
 
     init(_ rule: RuleDescription) {
         self.rule = rule
@@ -73,9 +75,13 @@ struct Judgement {
         }
     }
 
-    /// Lets exceptions change what was found.
+    /// Lets exceptions change what was found; one whose weight they take is accepted.
     mutating func changeFindings(_ change: (inout Finding) -> Void) {
-        for index in findings.indices { change(&findings[index]) }
+        for index in findings.indices {
+            let wasViolation = findings[index].severity != .info
+            change(&findings[index])
+            if wasViolation, findings[index].severity == .info { accepted += 1 }
+        }
     }
 
     private mutating func append(

@@ -17,7 +17,9 @@ enum Matrix {
             let isViolated = own.contains { $0.verdict == .fail && $0.severity == .error }
             let isProven =
                 own.contains { $0.verdict == .pass } && !unproven.contains(row.id)
-                && own.allSatisfy { $0.verdict == .pass || $0.verdict == .notApplicable }
+                && own.allSatisfy {
+                    ($0.verdict == .pass || $0.verdict == .notApplicable) && $0.acceptedViolations == 0
+                }
                 && needs[row.id].map(exercised.contains) ?? true
             matrix[row.id] = isViolated ? .violated : isProven ? .proven : .notShown
         }

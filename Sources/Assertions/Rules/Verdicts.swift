@@ -68,6 +68,11 @@ enum Verdicts {
             return result
         }
         result.assumptions = judgement.assumptions
+        if judgement.accepted > 0 {
+            result.acceptedViolations = judgement.accepted
+            let noun = judgement.accepted == 1 ? "violation" : "violations"
+            result.sentence = "\(judgement.accepted) \(noun), accepted by the policy's exceptions, and no other"
+        }
         if !session.isWhole, !rule.id.hasPrefix("HC-") {
             let reason = InconclusiveReason(
                 code: BlindSpot.Reason.fileCutShort.rawValue,

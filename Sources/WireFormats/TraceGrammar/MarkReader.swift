@@ -24,8 +24,10 @@ public struct ReadMark: Hashable, Sendable {
 /// | side file | must be | `at` | no: the reader of the file has to allow for the clocks' difference |
 ///
 /// `until` replaces the end of the span. A datagram's `at` is the sender's clock. It can't be later than the arrival if
-/// the clocks agree, so a later one only proves that they do not, and is not used; an earlier one makes the span longer,
-/// which can turn a verdict into inconclusive but never into a wrong one. Arrival order therefore decides, as RULES asks.
+/// the clocks agree, so a later one only proves that they do not, and is not used. An earlier one makes the span longer.
+/// On the capturing host that span is right, with no error. From another host it is as good as that host's clock: a fast
+/// one can state an `at` behind the true tap and still before the arrival, a slow one a span that begins too early. Such
+/// a sender should leave `at` out, so that arrival decides, or name its `clock`, which gives up the error of 0.
 public enum MarkReader {
     private static let memberNames: Set<String> = [
         "kind", "target", "id", "at", "until", "phase", "count", "by", "clock", "device", "name", "attrs",
