@@ -180,15 +180,6 @@ import Testing
         #expect(unused.notes.contains { $0.contains("matched nothing") })
     }
 
-    @Test(arguments: [(0, Exercise.proven), (1, .notShown)])
-    func anAcceptedViolationProvesNoRow(accepted: Int, expected: Exercise) {
-        var results = ["HR-46", "HR-47"].map { id in
-            RuleResult(id: id, name: id, severity: .error, verdict: .pass, sentence: "")
-        }
-        results[0].acceptedViolations = accepted
-        #expect(Matrix.rows(results, exercised: [])["M-06"] == expected)
-    }
-
     @Test func everyRuleIsDescribed() {
         #expect(RuleCatalogue.headline.isSubset(of: Set(RuleCatalogue.all.map(\.id))))
         for rule in RuleCatalogue.all {

@@ -237,7 +237,7 @@ extension Session {
         case .noKeys: "give the key log of the device: --keylog FILE, or NAME.keys beside the trace"
         case .keysDoNotFit: "give the key log of this very session; the keys given belong to other connections"
         case .handshakeNotSeen, .startNotSeen: "start the capture before the app"
-        case .unsupportedEncryption: "record through the proxy, which negotiates what it can read"
+        case .unsupportedEncryption: "let the test servers offer TLS 1.2 or 1.3 with a usual suite"
         case .quic: "block UDP/443 on the test network, so that the device falls back to TCP"
         case .leafRefused, .leafSuspected:
             "the app refused the proxy's certificate: install and trust the CA, or use a build without pinning"
@@ -250,13 +250,13 @@ extension Session {
         case .conflictingBytes:
             "capture on one interface only; bytes sent twice with other content were read as first seen"
         case .unknownProtocol, .unreadableMessage: "say which protocol the host speaks, or leave it out with --filter"
-        case .bodyOverLimit: "use smaller bodies in the test, or raise the body limit"
+        case .bodyOverLimit: "use smaller bodies in the test"
         case .undecodableContent: "switch the content coding off in the test build"
-        case .decodeBudget: "split the body, or raise the decode budget"
+        case .decodeBudget: "use smaller bodies in the test"
         case .stateGivenUp: "narrow the capture with --filter to the device"
         case .unreadablePackets: "capture with a link type that is read (see the notes on the trace)"
         case .fileCutShort, .recordingStopped: "let the recording end in order (Ctrl-C, not a kill), and record again"
-        case .withheld: "record with --chia-journey=record and a synthetic persona"
+        case .withheld: "record with a synthetic persona, and withhold nothing"
         }
     }
 }

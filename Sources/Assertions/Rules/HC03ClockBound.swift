@@ -25,7 +25,7 @@ enum ClockBound: Rule {
         if worst > widest {
             judgement.doubt(
                 "clock-bound", "marks are known to ±\(worst) only, more than \(widest)",
-                remedy: "send the marks through the trace's own clock (UDP datagram or the proxy)")
+                remedy: "send the marks through the trace's own clock (UDP datagrams in the capture)")
         }
         judgement.passSentence =
             worst.count == 0

@@ -113,7 +113,7 @@ enum NoChiaBeforeAction: Rule {
                     : "\(what) was seen \(distance) before the tap, clock bound ±\(bound)",
                 remedy: code == "late-mark"
                     ? "press the mark first, then tap; or let the test script send the marks"
-                    : "send the marks through the trace's own clock (UDP datagram or the proxy)")
+                    : "send the marks through the trace's own clock (UDP datagrams in the capture)")
             return
         case .within, .after, nil: gap = "without any tap after it"
         }
@@ -198,7 +198,7 @@ enum NoChiaBeforeAction: Rule {
         guard let first = session.attempts.map(\.started).min() else {
             judgement.doubt(
                 "no-tap-mark", "there is no action tap mark and no session request, so nothing tells what came first",
-                remedy: "mark the taps (UDP datagram to port 4774, handoff mark, or NAME.marks.jsonl)")
+                remedy: "mark the taps (UDP datagram to port 4774, or NAME.marks.jsonl)")
             return
         }
         for attempt in session.attempts.prefix(1) { judgement.looked(at: attempt.evidence()) }

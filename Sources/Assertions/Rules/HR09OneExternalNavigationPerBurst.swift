@@ -150,7 +150,8 @@ enum OneExternalNavigationPerBurst: Rule {
             judgement.doubt(
                 "bypass-not-watched",
                 "\(taps)no navigation to \(target) was seen, and nobody watched whether the browser went around the proxy",
-                remedy: "let the browser use the proxy too, or record with --also-capture")
+                remedy: "let the browser use the proxy too, or capture at a gateway that sees all traffic of the device"
+            )
         } else {
             judgement.violation(
                 "no-navigation",
