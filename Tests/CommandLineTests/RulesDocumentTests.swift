@@ -44,4 +44,21 @@ import Testing
             #expect(text.contains("\n| `\(reason.rawValue)` | "), "\(reason.rawValue) is not explained")
         }
     }
+
+    /// Codes as the rules' sources write them: the first argument of `doubt` and `assume`.
+    @Test func theVerdictsDocumentNamesEveryCode() throws {
+        let path = Places.root.appending(path: "docs").appending(path: "verdicts.md")
+        let document = try String(contentsOf: path, encoding: .utf8)
+        let code = try Regex(
+            #"(?:doubt|assume)\(\s*(?:[a-zA-Z.]+ \? )?"([a-z]+(?:-[a-z]+)*)""#, as: (Substring, Substring).self)
+        var codes: Set<String> = []
+        let folder = Places.root.appending(path: "Sources").appending(path: "Assertions")
+        let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+        for file in files where file.hasSuffix(".swift") {
+            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            for match in text.matches(of: code) { codes.insert(String(match.output.1)) }
+        }
+        #expect(codes.count > 25)
+        for code in codes.sorted() { #expect(document.contains("\n| `\(code)` | "), "\(code) is not explained") }
+    }
 }

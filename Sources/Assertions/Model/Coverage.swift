@@ -112,13 +112,13 @@ extension Session {
             judgement.doubt(
                 "shared-address",
                 "a connection to \(shared.server)\(when) has no name, and its address is that of a Chia host and of others",
-                remedy: "record through the proxy, which sees the name of each connection")
+                remedy: "start the capture before the app and with plain DNS, so that names are seen")
         } else if let flow = unnamed.first(where: { $0.names.isEmpty }) {
             judgement.doubt(
                 "host-unknown",
                 "\(unnamed.count) unread \(unnamed.count == 1 ? "connection" : "connections")\(when), the first to "
                     + "\(flow.server), \(unnamed.count == 1 ? "has" : "have") no name (packet \(flow.opened.number))",
-                remedy: "start the capture before the app and with plain DNS, or record through the proxy")
+                remedy: "start the capture before the app and with plain DNS")
         }
     }
 

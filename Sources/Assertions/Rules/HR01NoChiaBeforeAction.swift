@@ -166,7 +166,7 @@ enum NoChiaBeforeAction: Rule {
         judgement.doubt(
             "clock-bound",
             "\(contact.means) of \(contact.host) was seen \(gap) after the tap, clock bound ±\(tap.clockBound)",
-            remedy: "send the marks through the trace's own clock (UDP datagram or the proxy)")
+            remedy: "send the marks through the trace's own clock (UDP datagrams in the capture)")
     }
 
     private enum Excuse {
