@@ -39,8 +39,8 @@ until the policy says more. Both lie in the current folder with the recordings' 
 
 ## A failing trace
 
-The verdict first. A line a rule; a `*` marks the rules of the gate; `✗` is a violation with its evidence, and the digits
-behind it are the finding's fingerprint.
+The verdict first: what failed with its evidence, then what passed. A `*` marks the rules of the gate, a `†` a pass that rests
+on an assumption; the fingerprint names the finding from run to run.
 
 TEXT
   run 'handoff check --policy handoff.yml url-in-crash-report-gzip-base64.pcapng'
@@ -53,7 +53,7 @@ TEXT
   run 'handoff show --policy handoff.yml url-in-crash-report-gzip-base64.pcapng'
   cat <<'TEXT'
 
-The `#` column is the packet's number, as Wireshark counts. The report leaves the device after the app was killed and
+The number behind `#` is the packet's, as Wireshark counts. The report leaves the device after the app was killed and
 launched again, so a test that stops at the navigation would have missed it. One rule alone, with all that it looked at:
 
 TEXT
@@ -75,7 +75,7 @@ that count session requests would be green because they found none.
 TEXT
   run 'handoff check --policy handoff.yml unnamed-session-path.pcapng >check.txt'
   echo
-  run "grep -A 4 -F 'HR-07*' check.txt"
+  run 'grep -A 2 HR- check.txt | head -n 12'
   echo
   run "sed -n '/^Summary by cause/,/^$/p' check.txt"
   cat <<'TEXT'
