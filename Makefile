@@ -34,6 +34,11 @@ cover: test-packages
 	$(SWIFT) test --enable-code-coverage $(FLAGS)
 	@$(SWIFT) test --show-codecov-path
 
+# Every fuzz target for SECONDS each; what fails is kept and the command that replays it printed.
+SECONDS ?= 60
+fuzz: test-packages
+	fuzz/run.sh $(SECONDS) $(TARGETS)
+
 bench: release test-packages
 	bench/run.sh $(HANDOFF)
 

@@ -29,9 +29,9 @@ public struct ModelLimits: Hashable, Sendable {
     /// Connections that are open at one time.
     public var openConnections = 200_000
     /// Requests to Chia hosts and to the addresses of U and N.
-    public var chiaRequests = 20_000
+    public var chiaRequests = 10_000
     /// Lookups of, and connections to, Chia hosts.
-    public var contacts = 20_000
+    public var contacts = 10_000
     /// Requests that may be session attempts, with bodies.
     public var attempts = 2_000
     /// Bytes of an attempt's body.

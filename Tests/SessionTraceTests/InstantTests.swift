@@ -24,6 +24,13 @@ import Testing
         #expect(Instant(rfc3339: text) == nil)
     }
 
+    /// An empty capture has blind spots from the distant past on, which reports write out.
+    @Test func theEndsOfTimeAreWritten() {
+        #expect(Instant.distantPast.rfc3339 == "1677-09-21T00:12:43.145224192Z")
+        #expect(Instant.distantFuture.rfc3339 == "2262-04-11T23:47:16.854775807Z")
+        #expect(Instant(nanoseconds: -1).rfc3339 == "1969-12-31T23:59:59.999999999Z")
+    }
+
     @Test func arithmeticSticksToTheEnds() {
         #expect(Instant.distantFuture.advanced(byNanoseconds: 1) == .distantFuture)
         #expect(Instant.distantPast.advanced(byNanoseconds: -1) == .distantPast)

@@ -54,6 +54,22 @@ struct Attempt: Hashable, Sendable {
 struct Operation: Hashable, Sendable {
     var key: String
     var attempts: [Attempt]
+
+    /// The operations of `attempts`, in order of their first attempt; attempts without exactly one key are in none.
+    static func all(of attempts: [Attempt]) -> [Operation] {
+        var operations: [Operation] = []
+        var known: [String: Int] = [:]
+        for attempt in attempts {
+            guard let key = attempt.key else { continue }
+            if let index = known[key] {
+                operations[index].attempts.append(attempt)
+            } else {
+                known[key] = operations.count
+                operations.append(Operation(key: key, attempts: [attempt]))
+            }
+        }
+        return operations
+    }
 }
 
 /// Session requests to attempts: which messages count as one, and what became of each (RULES 0.3, 0.4).

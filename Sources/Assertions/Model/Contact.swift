@@ -57,12 +57,14 @@ struct ContactBook {
         roles: HostRoles, flows: [FlowSummary], lookups: [LookupRecord], requests: [RequestRecord], taps: [Instant]
     ) {
         self.roles = roles
+        let taps = taps.sorted()
+        let flowsByID = Dictionary(flows.map { ($0.id, $0) }) { first, _ in first }
         var byFlow: [ConnectionID: [RequestRecord]] = [:]
         for request in requests { byFlow[request.id.connection, default: []].append(request) }
         for request in requests {
             guard let host = request.host, let name = roles.chiaName(of: host) else { continue }
             var actor = request.actor
-            if actor.actor == .unknown, let flow = flows.first(where: { $0.id == request.id.connection }) {
+            if actor.actor == .unknown, let flow = flowsByID[request.id.connection] {
                 actor = flow.actor.actor == .unknown ? actor : flow.actor
             }
             contacts.append(
@@ -73,22 +75,17 @@ struct ContactBook {
                     means: request.method == "CONNECT" ? "CONNECT target" : "request",
                     evidence: request.evidence("contact with Chia")))
         }
-        let spares = flows.filter { (byFlow[$0.id] ?? []).isEmpty }
-        let navigations = requests.filter { $0.actor.actor == .browser }
+        let navigations = Timeline(requests.filter { $0.actor.actor == .browser }) { ($0.host, $0.started.time) }
         for flow in flows {
             guard let host = flow.names.first(where: { roles.isChia($0) }), let name = roles.chiaName(of: host) else {
                 continue
             }
             let own = byFlow[flow.id] ?? []
             var actor = flow.actor
-            if actor.actor == .unknown, let spare = spares.first(where: { $0.id == flow.id }),
-                spare.darkness == nil || spare.lastDarkData == nil,
-                let near = navigations.first(where: {
-                    Self.isNear($0.started.time, flow.opened.time) && $0.host == host
-                        && !Self.isTapped(taps, from: flow.opened.time, to: $0.started.time)
-                }),
-                flows.first(where: { $0.id == near.id.connection }).map({ $0.ja4 == flow.ja4 || flow.ja4 == nil })
-                    ?? true
+            if actor.actor == .unknown, own.isEmpty, flow.darkness == nil || flow.lastDarkData == nil,
+                let near = navigations.first(of: host, near: flow.opened.time, within: Self.spareWindow),
+                !Self.isTapped(taps, from: flow.opened.time, to: near.started.time),
+                flowsByID[near.id.connection].map({ $0.ja4 == flow.ja4 || flow.ja4 == nil }) ?? true
             {
                 actor = ActorReading(
                     actor: .browser, isDefinite: false,
@@ -103,12 +100,13 @@ struct ContactBook {
                     beganInTrace: flow.startSeen,
                     means: flow.nameSource, evidence: Self.evidence(flow, host)))
         }
-        let users = contacts.sorted { $0.time < $1.time }
+        let users = Timeline(contacts) { ($0.host, $0.time) }
+        let actors = Timeline(contacts.filter { $0.actor.actor != .unknown }) { ($0.host, $0.time) }
         for lookup in lookups where roles.isChia(lookup.name) {
             guard let name = roles.chiaName(of: lookup.name) else { continue }
             var actor = lookup.actor
             var isAssociation = false
-            if actor.actor == .unknown, let owner = Self.owner(of: lookup, among: users, taps: taps) {
+            if actor.actor == .unknown, let owner = Self.owner(of: lookup, among: users, known: actors, taps: taps) {
                 actor = owner.actor
                 isAssociation = owner.isAssociation
             }
@@ -130,25 +128,26 @@ struct ContactBook {
         }
     }
 
-    /// Whether a tap lies between two moments: what was there before it was not made for what came after.
+    /// Whether a tap lies between two moments: what was there before it was not made for what came after. `taps` are in
+    /// order.
     private static func isTapped(_ taps: [Instant], from: Instant, to: Instant) -> Bool {
-        taps.contains { $0 > from && $0 <= to }
-    }
-
-    private static func isNear(_ one: Instant, _ other: Instant) -> Bool {
-        one.nanoseconds(since: other).magnitude <= UInt64(spareWindow.count)
+        let next = taps.partitioningIndex { $0 > from }
+        return next < taps.count && taps[next] <= to
     }
 
     /// What a lookup was made for: the next connection or request to the name (a request, when the connection was one
     /// that serves several names), or one just before it. What follows only after a further tap is not what it was made
-    /// for.
-    private static func owner(of lookup: LookupRecord, among users: [Contact], taps: [Instant]) -> Contact? {
-        let same = users.filter { $0.host == lookup.name }
+    /// for. `known` are those of `users` whose actor is known.
+    private static func owner(
+        of lookup: LookupRecord, among users: Timeline<Contact>, known: Timeline<Contact>, taps: [Instant]
+    ) -> Contact? {
         let seen = lookup.seen.time
-        let next = same.first { $0.time >= seen && $0.time.nanoseconds(since: seen) <= lookupWindow.count }
-        if let next { return isTapped(taps, from: seen, to: next.time) ? nil : next }
-        return same.last {
-            $0.time <= seen && seen.nanoseconds(since: $0.time) <= lookupWindow.count && $0.actor.actor != .unknown
+        if let next = users.first(of: lookup.name, from: seen), next.time.nanoseconds(since: seen) <= lookupWindow.count
+        {
+            return isTapped(taps, from: seen, to: next.time) ? nil : next
+        }
+        return known.last(of: lookup.name, upTo: seen).flatMap {
+            seen.nanoseconds(since: $0.time) <= lookupWindow.count ? $0 : nil
         }
     }
 
@@ -165,5 +164,41 @@ struct ContactBook {
             label: "contact with Chia", packets: packets, span: flow.span, connection: flow.id,
             endpoints: flow.endpoints,
             subject: "connection to \(host) (\(flow.nameSource))")
+    }
+}
+
+/// Things with a host and a time, found by both without a search through all.
+private struct Timeline<Element> {
+    private var hosts: [HostName: [(time: Instant, element: Element)]] = [:]
+
+    init(_ elements: [Element], _ place: (Element) -> (host: HostName?, time: Instant)) {
+        for element in elements {
+            let (host, time) = place(element)
+            if let host { hosts[host, default: []].append((time, element)) }
+        }
+        for host in hosts.keys { hosts[host]?.sort { $0.time < $1.time } }
+    }
+
+    /// The first one at or after an instant.
+    func first(of host: HostName, from instant: Instant) -> Element? {
+        guard let all = hosts[host] else { return nil }
+        let index = all.partitioningIndex { $0.time >= instant }
+        return index < all.count ? all[index].element : nil
+    }
+
+    /// The last one at or before an instant.
+    func last(of host: HostName, upTo instant: Instant) -> Element? {
+        guard let all = hosts[host] else { return nil }
+        let index = all.partitioningIndex { $0.time > instant }
+        return index > 0 ? all[index - 1].element : nil
+    }
+
+    /// The first one that is no more than `distance` before or after an instant.
+    func first(of host: HostName, near instant: Instant, within distance: Nanoseconds) -> Element? {
+        guard let all = hosts[host] else { return nil }
+        let earliest = instant.advanced(byNanoseconds: -distance.count)
+        let index = all.partitioningIndex { $0.time >= earliest }
+        guard index < all.count, all[index].time <= instant.advanced(byNanoseconds: distance.count) else { return nil }
+        return all[index].element
     }
 }

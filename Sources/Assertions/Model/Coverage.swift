@@ -60,7 +60,7 @@ extension Session {
     func mayServeSessions(_ host: HostName) -> Bool {
         let role = roles.role(of: host)
         if role == .partner { return true }
-        if attempts.contains(where: { $0.host == host }) { return true }
+        if index.attemptHosts.contains(host) { return true }
         return attempts.isEmpty && policy.hosts.partner.isEmpty && role == .thirdParty
     }
 

@@ -6,6 +6,11 @@ struct MarkBook: Sendable {
     private(set) var isFull = false
     private let limit: Int
 
+    /// Taps that all marks together stand for.
+    static let tapLimit = 5_000
+    /// Different marks with one id that are compared, kinds of marks that are not known, and conflicts that are told.
+    static let variantLimit = 32
+
     init(limit: Int) {
         self.limit = limit
     }
@@ -31,6 +36,10 @@ struct MarkBook: Sendable {
         var unknownKinds: [String] = []
         /// Labels of `scenario` marks.
         var attributes: [String: String] = [:]
+
+        fileprivate mutating func tell(_ conflict: String) {
+            if conflicts.count < MarkBook.variantLimit { conflicts.append(conflict) }
+        }
     }
 
     /// What happened. `firstReaction` gives the first session or Chia event at or after an instant, which ends the span
@@ -40,8 +49,12 @@ struct MarkBook: Sendable {
         let withdrawn = Set(marks.filter { $0.kind == .withdraw }.compactMap { $0.attributes["id"] })
         var kept: [Mark] = []
         var byID: [String: [Mark]] = [:]
+        /// Halves in `kept` that wait for the other one.
+        var halves: [String: Int] = [:]
         for mark in marks.sorted(by: Self.isEarlier) {
-            if case .other(let word) = mark.kind, !reading.unknownKinds.contains(word) {
+            if case .other(let word) = mark.kind, reading.unknownKinds.count < Self.variantLimit,
+                !reading.unknownKinds.contains(word)
+            {
                 reading.unknownKinds.append(word)
             }
             guard let id = mark.id else {
@@ -50,33 +63,35 @@ struct MarkBook: Sendable {
             }
             if withdrawn.contains(id) { continue }
             let earlier = byID[id] ?? []
-            byID[id] = earlier + [mark]
+            if earlier.count < Self.variantLimit { byID[id, default: []].append(mark) }
             if let half = mark.phase {
                 if earlier.contains(where: { $0.phase == half && !Self.isSame($0, mark) }) {
-                    reading.conflicts.append(
+                    reading.tell(
                         "two marks called \"\(id)\" with phase \(half.rawValue) say different things")
-                } else if let index = kept.firstIndex(where: { $0.id == id && $0.phase != nil && $0.phase != half }) {
+                } else if let index = halves[id], kept[index].phase != half {
                     if kept[index].kind == mark.kind, kept[index].target == mark.target {
                         kept[index].span = TimeSpan(
                             min(kept[index].span.earliest, mark.span.earliest),
                             max(kept[index].span.latest, mark.span.latest))
                         kept[index].phase = nil
+                        halves[id] = nil
                     } else {
-                        reading.conflicts.append("the two halves of mark \"\(id)\" say different things")
+                        reading.tell("the two halves of mark \"\(id)\" say different things")
                     }
                 } else if !earlier.contains(where: { Self.isSame($0, mark) }) {
+                    halves[id] = kept.count
                     kept.append(mark)
                 }
             } else if let first = earlier.first {
                 if !Self.isSame(first, mark) {
-                    reading.conflicts.append("two marks called \"\(id)\" say different things")
+                    reading.tell("two marks called \"\(id)\" say different things")
                 }
             } else {
                 kept.append(mark)
             }
         }
         for mark in kept where mark.phase == .pre && mark.kind == .tap {
-            reading.conflicts.append("mark \"\(mark.id ?? "?")\" has a \"pre\" but no \"post\"")
+            reading.tell("mark \"\(mark.id ?? "?")\" has a \"pre\" but no \"post\"")
         }
         reading.marks = kept.filter { $0.kind != .withdraw }
         for mark in reading.marks where mark.kind == .scenario {
@@ -133,7 +148,7 @@ struct MarkBook: Sendable {
                 evidence: Evidence(
                     label: "\(target) mark", packets: mark.packet.map { [$0.number] } ?? [], span: span,
                     subject: isByHand ? "\(target), made by hand" : target))
-            for _ in 0..<min(max(mark.count, 1), 100) { taps.append(tap) }
+            for _ in 0..<min(max(mark.count, 1), 100, max(tapLimit - taps.count, 1)) { taps.append(tap) }
         }
         return taps
     }

@@ -36,7 +36,8 @@ struct NameTable: Sendable {
             case .service(let target, _, _):
                 guard let target, target != answer.name else { continue }
                 if aliases[answer.name] == nil, aliases.count >= limit { isFull = true; continue }
-                if !(aliases[answer.name] ?? []).contains(target) { aliases[answer.name, default: []].append(target) }
+                let known = aliases[answer.name] ?? []
+                if known.count < 8, !known.contains(target) { aliases[answer.name] = known + [target] }
             case .other:
                 continue
             }

@@ -7,7 +7,7 @@ struct NeedleBook: Sendable {
     private(set) var isFull = false
 
     /// Values taught.
-    static let limit = 2_000
+    static let limit = 1_000
 
     /// A needle for a value that is new; nil for one that is known.
     mutating func add(_ kind: Needle.Kind, _ value: String) -> Needle? {
@@ -65,6 +65,9 @@ struct Backlog: Sendable {
     }
 
     var limit = 8 << 20
+    /// Bytes that may be searched again in one trace: what a new value costs must not grow with every other value.
+    static let searchLimit = 64 << 20
+    private var searched = 0
     private var items: [Item] = []
     private var head = 0
     private var bytes = 0
@@ -84,10 +87,11 @@ struct Backlog: Sendable {
         }
     }
 
-    /// The items that may hold something known since an instant.
-    func items(since instant: Instant?) -> [Item] {
-        let kept = items[head...]
-        guard let instant else { return Array(kept) }
-        return kept.filter { $0.ended >= instant }
+    /// The items that may hold something known since an instant; nil when so much was searched again that no more is.
+    mutating func items(since instant: Instant?) -> [Item]? {
+        guard searched <= Self.searchLimit else { return nil }
+        let kept = items[head...].filter { item in instant.map { item.ended >= $0 } ?? true }
+        searched += kept.reduce(0) { $0 + $1.size }
+        return kept
     }
 }

@@ -5,19 +5,8 @@ extension Session {
     /// the request itself, or the lookup and connection just before it.
     /// What came before an action tap was not made for the page that was opened after it.
     func isOpening(_ contact: Contact) -> Bool {
-        guard contact.actor.actor == .browser else { return false }
-        let window = ContactBook.lookupWindow.count
-        return chiaRequests.contains { record in
-            guard record.actor.actor == .browser, record.isNavigation, record.host == contact.host else { return false }
-            let distance = record.started.time.nanoseconds(since: contact.time)
-            guard distance >= 0, distance <= window else { return false }
-            let isTapped = taps.contains {
-                $0.isAction && $0.span.earliest > contact.time && $0.span.earliest <= record.started.time
-            }
-            guard !isTapped else { return false }
-            if let (url, _) = handoffURL(askedBy: record) { return url.since <= record.started.time }
-            return neutralURL(askedBy: record) != nil
-        }
+        contact.actor.actor == .browser
+            && index.hasOpening(on: contact.host, from: contact.time, within: ContactBook.lookupWindow)
     }
 
     /// A handoff URL on a host that the policy does not name as Chia's: rules about Chia hosts looked at others.

@@ -36,28 +36,17 @@ struct Session {
     let blindSpots: [BlindRecord]
     let givenUp: [String: Int]
     let proxyFaults: [ProxyEvent]
+    /// Look-ups into all of this.
+    let index: SessionIndex
+    /// Bursts on the share action (or on an unnamed target, when no tap names the share action).
+    let shareBursts: [Burst]
+    /// Bursts on the neutral action.
+    let neutralBursts: [Burst]
+    /// Attempts with one key, in order of their first attempt; attempts without exactly one key are in none.
+    let operations: [Operation]
 
     var taps: [Tap] { marks.taps }
     var policyLine: String { policy.file ?? "handoff.yml" }
-
-    /// Attempts with one key, in order of their first attempt; attempts without exactly one key are in none.
-    var operations: [Operation] {
-        var operations: [Operation] = []
-        for attempt in attempts {
-            guard let key = attempt.key else { continue }
-            if let index = operations.firstIndex(where: { $0.key == key }) {
-                operations[index].attempts.append(attempt)
-            } else {
-                operations.append(Operation(key: key, attempts: [attempt]))
-            }
-        }
-        return operations
-    }
-
-    /// Bursts on the share action (or on an unnamed target, when no tap names the share action).
-    var shareBursts: [Burst] { bursts.filter { $0.target == .share } }
-    /// Bursts on the neutral action.
-    var neutralBursts: [Burst] { bursts.filter { $0.target == .neutral } }
 
     /// Marks of some kinds, in order of time.
     func marks(_ kinds: Set<Mark.Kind>) -> [Mark] { marks.marks.filter { kinds.contains($0.kind) } }
@@ -72,19 +61,12 @@ struct Session {
 
     /// The handoff URL that a request asks for, and whether exactly.
     func handoffURL(askedBy record: RequestRecord) -> (url: HandoffURL, isExact: Bool)? {
-        guard let address = record.address else { return nil }
-        for url in urls where url.address == address { return (url, true) }
-        // A token tells more than the address around it: another one is another session's URL.
-        if let token = address.token { return urls.first { $0.token == token }.map { ($0, false) } }
-        return urls.first { $0.address?.relation(of: address) == .variant }.map { ($0, false) }
+        index.handoffURL(askedBy: record).map { (urls[$0.index], $0.isExact) }
     }
 
     /// The neutral URL that a request asks for, and whether exactly.
     func neutralURL(askedBy record: RequestRecord) -> (url: NeutralURL, isExact: Bool)? {
-        guard let address = record.address else { return nil }
-        if let url = neutralURLs.first(where: { $0.address == address }) { return (url, true) }
-        guard address.token == nil else { return nil }
-        return neutralURLs.first { $0.address.relation(of: address) == .variant }.map { ($0, false) }
+        index.neutralURL(askedBy: record).map { (neutralURLs[$0.index], $0.isExact) }
     }
 
     /// The share burst that an attempt belongs to; none when the burst's URL had come and the app had been left since.

@@ -49,13 +49,15 @@ extension SessionModel {
             }
             + otherLeaks.sorted { ($0.started, $0.host?.text ?? "") < ($1.started, $1.host?.text ?? "") }
         for index in leaks.indices { leaks[index].hits = Self.merged(leaks[index].hits) }
+        let neutralURLs = neutralURLs()
+        let chiaRequests = chiaRequests.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) }
         return Session(
             policy: policy, roles: roles, redactor: redactor, summary: summary,
             isWhole: hasEnded && summary.isComplete, span: span(attempts), marks: reading, attempts: attempts,
             bursts: bursts, inferredPartner: inferred,
             projections: projections.sorted { $0.record.started.time < $1.record.started.time }, urls: urls,
-            neutralURLs: neutralURLs(), contacts: contacts.contacts, hasSpareConnections: contacts.hasSpares,
-            chiaRequests: chiaRequests.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) }, leaks: leaks,
+            neutralURLs: neutralURLs, contacts: contacts.contacts, hasSpareConnections: contacts.hasSpares,
+            chiaRequests: chiaRequests, leaks: leaks,
             scanGaps: scanGaps.sorted { ($0.started, $0.evidence.subject) < ($1.started, $1.evidence.subject) },
             redirects: redirects, statusLike: statusLike.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) },
             appRequests: appRequests, tallies: tallies, dark: dark.hosts, nameless: nameless,
@@ -63,7 +65,12 @@ extension SessionModel {
             blindSpots: blindSpots.sorted {
                 ($0.spot.span.earliest, $0.spot.noticed.number) < ($1.spot.span.earliest, $1.spot.noticed.number)
             },
-            givenUp: givenUp, proxyFaults: proxyFaults)
+            givenUp: givenUp, proxyFaults: proxyFaults,
+            index: SessionIndex(
+                urls: urls, neutralURLs: neutralURLs, attempts: attempts, nameless: nameless,
+                chiaRequests: chiaRequests, marks: reading),
+            shareBursts: bursts.filter { $0.target == .share }, neutralBursts: bursts.filter { $0.target == .neutral },
+            operations: Operation.all(of: attempts))
     }
 
     /// A URL that the browser opened was delivered, whatever acknowledgement is missing from the capture; unless another
@@ -119,10 +126,11 @@ extension SessionModel {
 
     private func handoffURLs(_ attempts: [Attempt]) -> [HandoffURL] {
         var urls: [HandoffURL] = []
+        var places: [String: Int] = [:]
         for attempt in attempts {
             // A lost response holds a URL too, though the device never had it.
             guard let url = attempt.last.answer.url, let token = attempt.last.answer.token else { continue }
-            if let known = urls.firstIndex(where: { $0.text == url }) {
+            if let known = places[url] {
                 // A replay of one operation brings the same URL; what counts is when the device had it first.
                 if attempt.outcome == .success, attempts[urls[known].attempt - 1].outcome != .success {
                     urls[known].attempt = attempt.number
@@ -130,6 +138,7 @@ extension SessionModel {
                 }
                 continue
             }
+            places[url] = urls.count
             let label = "U#\(urls.count + 1)"
             var evidence = attempt.evidence("session response")
             evidence.place = redactor.redact(url, label: label)

@@ -8,7 +8,8 @@ extension SessionModel {
         scanner.learn(needle: needle, isNested: !isForeign)
         // A URL's token is searched with it.
         if kind == .handoffURL, let token = Token.first(in: value) { needles.know(token, as: needle.number) }
-        for item in backlog.items(since: since) {
+        guard let items = backlog.items(since: since) else { return giveUp("repeated searches") }
+        for item in items {
             switch item {
             case .exchange(let exchange, let flow): scan(exchange, flow)
             case .message(let message, let flow): scan(message, flow)
@@ -38,8 +39,13 @@ extension SessionModel {
             let gap = ScanGapRecord(
                 gap: gap, host: host, actor: record.actor, started: record.started.time,
                 evidence: record.evidence("not looked into", place: gap.place))
-            guard !scanGaps.contains(gap) else { continue }
-            if scanGaps.count < 1_000 { scanGaps.append(gap) } else { giveUp("unread bodies") }
+            guard !knownGaps.contains(gap) else { continue }
+            guard scanGaps.count < 1_000 else {
+                giveUp("unread bodies")
+                continue
+            }
+            knownGaps.insert(gap)
+            scanGaps.append(gap)
         }
         guard !result.hits.isEmpty else { return }
         guard leaks[exchange.id] != nil || leaks.count < limits.hits else { return giveUp("leaks") }
@@ -78,9 +84,10 @@ extension SessionModel {
     }
 
     mutating func keep(_ leak: LeakRecord) {
-        if let known = otherLeaks.firstIndex(where: { $0.carrier == leak.carrier }) {
+        if let known = otherLeakPlaces[leak.carrier] {
             otherLeaks[known] = leak
         } else if otherLeaks.count < limits.hits {
+            otherLeakPlaces[leak.carrier] = otherLeaks.count
             otherLeaks.append(leak)
         } else {
             giveUp("leaks")

@@ -34,7 +34,9 @@ struct SessionModel: Sendable {
     var tallies: [HostName: HostTally] = [:]
     var leaks: [ExchangeID: LeakRecord] = [:]
     var otherLeaks: [LeakRecord] = []
+    var otherLeakPlaces: [LeakRecord.Carrier: Int] = [:]
     var scanGaps: [ScanGapRecord] = []
+    var knownGaps: Set<ScanGapRecord> = []
     var statusLike: [RequestRecord] = []
     var blindSpots: [BlindRecord] = []
     var backlog = Backlog()

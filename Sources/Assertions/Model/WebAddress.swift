@@ -66,7 +66,9 @@ struct WebAddress: Hashable, Sendable {
     func relation(of other: WebAddress) -> Relation {
         if self == other { return .equal }
         guard host == other.host else { return .other }
-        func bare(_ path: String) -> Substring { path.count > 1 && path.hasSuffix("/") ? path.dropLast() : path[...] }
-        return bare(path) == bare(other.path) ? .variant : .other
+        return barePath == other.barePath ? .variant : .other
     }
+
+    /// The path without a trailing slash.
+    var barePath: Substring { path.utf8.count > 1 && path.hasSuffix("/") ? path.dropLast() : path[...] }
 }

@@ -44,15 +44,20 @@ enum NoChiaBeforeAction: Rule {
         let isGeneric = actions.allSatisfy { $0.target == nil }
         var visited = false
         var count = 0
+        let returns = session.marks([.launch, .foreground, .restore])
+        var allowance: (tap: Int, end: Instant)?
         for contact in session.contacts {
             count += 1
             if isSystem(contact, &judgement) { continue }
-            if let tap = actions.last(where: { $0.span.earliest <= contact.time }),
-                contact.time < allowanceEnd(of: tap, session) || session.isOpening(contact)
-            {
+            let next = actions.partitioningIndex { $0.span.earliest > contact.time }
+            if next > 0, allowance?.tap != next - 1 {
+                allowance = (next - 1, allowanceEnd(of: actions[next - 1], returns, session))
+            }
+            if let allowance, next > 0, contact.time < allowance.end || session.isOpening(contact) {
+                let tap = actions[next - 1]
                 if !visited { judgement.looked(at: contact.evidence) }
                 visited = true
-                doubtClock(contact, tap, actions, session, &judgement)
+                doubtClock(contact, tap, actions, returns, session, &judgement)
                 if tap.order(of: contact.time) == .within {
                     judgement.assume(
                         "tap-window",
@@ -62,8 +67,7 @@ enum NoChiaBeforeAction: Rule {
                 continue
             }
             judgeEarly(
-                contact, next: actions.first { $0.span.earliest > contact.time }, visited, isGeneric, session,
-                &judgement)
+                contact, next: next < actions.count ? actions[next] : nil, visited, isGeneric, session, &judgement)
         }
         judgement.passSentence =
             session.contacts.isEmpty
@@ -80,7 +84,7 @@ enum NoChiaBeforeAction: Rule {
     }
 
     /// When a tap's permission ends.
-    private static func allowanceEnd(of tap: Tap, _ session: Session) -> Instant {
+    private static func allowanceEnd(of tap: Tap, _ returns: [Mark], _ session: Session) -> Instant {
         let start = tap.span.earliest
         if tap.target == .policy {
             // Words about the app's own call and about going to the background belong to the page load itself.
@@ -88,8 +92,9 @@ enum NoChiaBeforeAction: Rule {
             return session.marks.marks.first { $0.span.earliest > start && !silent.contains($0.kind) }?.span.earliest
                 ?? .distantFuture
         }
-        let returns = session.marks([.launch, .foreground, .restore]).first { $0.span.earliest > start }?.span.earliest
-        let visit = session.contacts.first { $0.time >= start }?.time
+        let returns = returns.first { $0.span.earliest > start }?.span.earliest
+        let next = session.contacts.partitioningIndex { $0.time >= start }
+        let visit = next < session.contacts.count ? session.contacts[next].time : nil
         // A projection opens a new window only when the visit to Chia is behind it.
         let projection = visit.flatMap { visit in
             session.projections.first { $0.record.started.time > visit }?.record.started.time
@@ -155,12 +160,13 @@ enum NoChiaBeforeAction: Rule {
 
     /// A mark of another clock may be early too: what follows within its bound may have come before the tap.
     private static func doubtClock(
-        _ contact: Contact, _ tap: Tap, _ actions: [Tap], _ session: Session, _ judgement: inout Judgement
+        _ contact: Contact, _ tap: Tap, _ actions: [Tap], _ returns: [Mark], _ session: Session,
+        _ judgement: inout Judgement
     ) {
         let gap = Nanoseconds(contact.time.nanoseconds(since: tap.span.earliest))
         guard tap.clockBound.count > 0, !tap.isByHand, gap.count >= 0, gap < tap.clockBound,
             !actions.contains(where: {
-                $0.span.earliest < tap.span.earliest && contact.time < allowanceEnd(of: $0, session)
+                $0.span.earliest < tap.span.earliest && contact.time < allowanceEnd(of: $0, returns, session)
             })
         else { return }
         judgement.doubt(

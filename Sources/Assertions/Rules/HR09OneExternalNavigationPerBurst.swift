@@ -26,14 +26,17 @@ enum OneExternalNavigationPerBurst: Rule {
         judgement.idleSentence = "no share or neutral tap, and no handoff URL"
         var counts: [String] = []
         let delivered = session.urls.filter { session.attempts[$0.attempt - 1].outcome == .success }
-        var done: Set<HandoffURL> = []
-        for url in delivered where !done.contains(url) {
-            let burst = session.burst(of: session.attempts[url.attempt - 1])
-            let own =
-                burst == nil
-                ? [url] : delivered.filter { session.burst(of: session.attempts[$0.attempt - 1]) == burst }
-            done.formUnion(own)
-            judge(own, of: burst, session, &judgement, &counts)
+        let owners = delivered.map { url in
+            session.shareBursts.lastIndex { $0.reach <= session.attempts[url.attempt - 1].started }
+        }
+        let groups = Dictionary(grouping: delivered.indices) { owners[$0] }
+        for (index, burst) in owners.enumerated() {
+            guard let burst else {
+                judge([delivered[index]], of: nil, session, &judgement, &counts)
+                continue
+            }
+            guard let group = groups[burst], group.first == index else { continue }
+            judge(group.map { delivered[$0] }, of: session.shareBursts[burst], session, &judgement, &counts)
         }
         for burst in session.shareBursts { judgeWithoutURL(burst, session, &judgement) }
         for burst in session.neutralBursts { judge(neutral: burst, session, &judgement, &counts) }
@@ -70,9 +73,10 @@ enum OneExternalNavigationPerBurst: Rule {
         for url in urls { judgement.looked(at: url.evidence) }
         for evidence in burst?.evidence ?? [] { judgement.looked(at: evidence) }
         guard let due = urls.map(\.since).min() else { return }
-        let opened = navigations(session, from: due) { record in
-            session.handoffURL(askedBy: record).map { urls.contains($0.url) } ?? false
-        }
+        let labels = Set(urls.map(\.label))
+        let asking = session.urls.indices.filter { labels.contains(session.urls[$0].label) }
+            .flatMap { session.index.requestsByURL[$0] ?? [] }.sorted()
+        let opened = navigations(session, among: asking, from: due)
         report(
             opened, target: "the handoff URL \(urls.map(\.label).joined(separator: " or "))", burst: burst, due: due,
             host: urls[0].address?.host, because: urls.map(\.evidence), session, &judgement, &counts)
@@ -90,8 +94,8 @@ enum OneExternalNavigationPerBurst: Rule {
             return
         }
         let limit = nextStart(after: burst, session)
-        let opened = navigations(session, from: burst.reach) { session.neutralURL(askedBy: $0) != nil }
-            .filter { $0[0].started.time < limit }
+        let opened = navigations(
+            session, among: session.index.requestsForNeutral, from: burst.reach, before: limit)
         report(
             opened, target: "the neutral URL", burst: burst, due: burst.lastTap.span.latest,
             host: session.neutralURLs[0].address.host, because: [], session, &judgement, &counts)
@@ -163,11 +167,10 @@ enum OneExternalNavigationPerBurst: Rule {
     /// A request for the URL of which nothing tells the sender may be a navigation too.
     private static func doubtUnknown(_ session: Session, _ target: String, _ due: Instant, _ judgement: inout Judgement)
     {
-        let unknown = session.chiaRequests.first {
-            $0.method == "GET" && $0.actor.actor == .unknown && $0.started.time >= due
-                && (session.handoffURL(askedBy: $0) != nil || session.neutralURL(askedBy: $0) != nil)
-        }
-        guard let unknown else { return }
+        let asking = session.index.unknownRequests
+        let place = asking.partitioningIndex { session.chiaRequests[$0].started.time >= due }
+        guard place < asking.count else { return }
+        let unknown = session.chiaRequests[asking[place]]
         judgement.doubt(
             "actor-unknown", "a request for \(target) may be a navigation: \(unknown.actor.reason)",
             remedy: "capture with process names (PKTAP, PCAPdroid), or give the browser's keys")
@@ -184,9 +187,8 @@ enum OneExternalNavigationPerBurst: Rule {
         let end = nextStart(after: burst, session)
         let late = session.urls.contains { $0.since >= burst.started && $0.since < end }
         guard !late, !own.contains(where: { $0.outcome == .notSeen }) else { return }
-        let opened = navigations(session, from: burst.started) {
-            session.handoffURL(askedBy: $0) != nil || session.neutralURL(askedBy: $0) != nil
-        }.filter { $0[0].started.time < end && !isFirst($0[0], before: burst, session) }
+        let opened = navigations(session, among: session.index.requestsForURLs, from: burst.started, before: end)
+            .filter { !isFirst($0[0], before: burst, session) }
         guard let group = opened.first else { return }
         let what = own.last.map { "whose request ended as \($0.outcome.word)" } ?? "which brought no URL"
         judgement.violation(
@@ -197,25 +199,28 @@ enum OneExternalNavigationPerBurst: Rule {
 
     /// The first opening of a URL that the device had before the burst: late, but its own operation's.
     private static func isFirst(_ record: RequestRecord, before burst: Burst, _ session: Session) -> Bool {
-        guard let url = session.handoffURL(askedBy: record)?.url, url.since < burst.started else { return false }
-        return !session.chiaRequests.contains {
-            $0.actor.actor == .browser && $0.isNavigation && $0.started.time < record.started.time
-                && session.handoffURL(askedBy: $0)?.url == url
+        guard let url = session.index.handoffURL(askedBy: record)?.index, session.urls[url].since < burst.started else {
+            return false
         }
+        let first = session.index.requestsByURL[url]?.first { place in
+            session.chiaRequests[place].actor.actor == .browser && session.chiaRequests[place].isNavigation
+        }
+        return first.map { session.chiaRequests[$0].started.time >= record.started.time } ?? true
     }
 
     // MARK: counting
 
-    /// The browser's navigations that satisfy `belongs`, each with the requests that count as one with it.
+    /// The browser's navigations among some requests to Chia (their places, in order of time), each with the requests that
+    /// count as one with it.
     private static func navigations(
-        _ session: Session, from: Instant, where belongs: (RequestRecord) -> Bool
+        _ session: Session, among places: [Int], from: Instant, before end: Instant = .distantFuture
     ) -> [[RequestRecord]] {
         var groups: [[RequestRecord]] = []
-        for record in session.chiaRequests where record.actor.actor == .browser && record.isNavigation {
-            guard record.started.time >= from, belongs(record), !isOfPage(record, session), !isReload(record, session)
-            else {
-                continue
-            }
+        for place in places[places.partitioningIndex { session.chiaRequests[$0].started.time >= from }...] {
+            let record = session.chiaRequests[place]
+            guard record.actor.actor == .browser, record.isNavigation, !isOfPage(record, session),
+                !session.index.isReload(at: record.started.time)
+            else { continue }
             if let previous = groups.last?.last {
                 let isRetry =
                     !previous.wasAnswered
@@ -226,6 +231,8 @@ enum OneExternalNavigationPerBurst: Rule {
                     continue
                 }
             }
+            // What begins later belongs to another burst.
+            guard record.started.time < end else { break }
             groups.append([record])
         }
         return groups
@@ -244,16 +251,6 @@ enum OneExternalNavigationPerBurst: Rule {
     private static func isOfPage(_ record: RequestRecord, _ session: Session) -> Bool {
         if record.fetchSite == "same-origin" || record.fetchSite == "same-site" { return true }
         return record.refererHost.map { session.roles.isChia($0) } ?? false
-    }
-
-    /// After a `reload` mark, until the next tap.
-    private static func isReload(_ record: RequestRecord, _ session: Session) -> Bool {
-        guard let reload = session.marks([.reload]).last(where: { $0.span.earliest <= record.started.time }) else {
-            return false
-        }
-        return !session.taps.contains {
-            $0.span.earliest > reload.span.earliest && $0.span.earliest <= record.started.time
-        }
     }
 
     private static func evidence(of group: [RequestRecord]) -> Evidence {

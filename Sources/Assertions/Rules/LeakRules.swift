@@ -133,14 +133,14 @@ enum LeakRules {
                 remedy: Session.remedy(traffic.reason))
         }
         let nameless = session.nameless.filter { ($0.lastDarkData ?? .distantPast) >= since && $0.darkness != nil }
-        let ofSystem = nameless.filter {
-            OSNoiseHosts.service(ofPort: $0.server.port) != nil || ($0.actor.isDefinite && $0.actor.actor == .os)
+        func isOfSystem(_ flow: FlowSummary) -> Bool {
+            OSNoiseHosts.service(ofPort: flow.server.port) != nil || (flow.actor.isDefinite && flow.actor.actor == .os)
         }
-        let count = systemHosts.count + Set(ofSystem.map(\.server.address)).count
+        let count = systemHosts.count + Set(nameless.filter(isOfSystem).map(\.server.address)).count
         if count > 0 {
             judgement.assume("os-services", "OS services not inspected: \(count) \(count == 1 ? "host" : "hosts")")
         }
-        if let flow = nameless.first(where: { !ofSystem.contains($0) }), let reason = flow.darkness {
+        if let flow = nameless.first(where: { !isOfSystem($0) }), let reason = flow.darkness {
             judgement.doubt(
                 reason.rawValue,
                 "an unread connection to \(flow.server) without a name sent data after the handoff URL was known",
@@ -170,7 +170,8 @@ enum LeakRules {
                 && !(record.names.isEmpty
                     && record.server.map { OSNoiseHosts.service(ofPort: $0.port) != nil } ?? false)
                 && !record.names.contains { session.roles.role(of: $0) == .osNoise }
-                && !(record.names.isEmpty && session.nameless.contains { $0.id == record.spot.connection })
+                && !(record.names.isEmpty
+                    && record.spot.connection.map(session.index.namelessConnections.contains) ?? false)
         }
         if let hole {
             judgement.doubt(

@@ -72,8 +72,10 @@ public struct CaptureFacts: Hashable, Sendable {
     /// All requests in the order in which their heads were complete.
     public var requests: [RequestLine] = []
 
-    /// Whether `requests` is filled: it grows with the file, so only `--facts` asks for it.
+    /// Whether requests and names are kept: they grow with the file, so only `--facts` asks for them.
     var keepsRequests = false
+    private var knownServerNames: Set<String> = []
+    private var knownFingerprints: Set<String> = []
 
     /// Nothing counted.
     public init() {}
@@ -119,10 +121,12 @@ extension CaptureFacts {
         switch event {
         case .clientHello(let hello):
             clientHellos += 1
-            if let name = hello.serverName?.text, !serverNames.contains(name) { serverNames.append(name) }
-            if !hello.ja4.isEmpty, !fingerprints.contains(hello.ja4) { fingerprints.append(hello.ja4) }
+            guard keepsRequests else { return }
+            if let name = hello.serverName?.text, knownServerNames.insert(name).inserted { serverNames.append(name) }
+            if !hello.ja4.isEmpty, knownFingerprints.insert(hello.ja4).inserted { fingerprints.append(hello.ja4) }
         case .nameLookup(let lookup):
             if lookup.isResponse { dnsResponses += 1 } else { dnsQueries += 1 }
+            guard keepsRequests else { return }
             if !lookup.rawName.isEmpty { queryNames.insert(lookup.rawName) }
             for question in lookup.furtherQuestions { queryNames.insert(question.rawName) }
         case .requestStarted(_, let version, let request):

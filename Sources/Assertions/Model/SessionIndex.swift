@@ -1,0 +1,110 @@
+internal import SessionTrace
+
+/// Answers to questions that rules ask for each of many things, worked out once, so that a rule over a large session
+/// stays linear.
+struct SessionIndex: Sendable {
+    private var urlByAddress: [WebAddress: Int] = [:]
+    private var urlByPlace: [Place: Int] = [:]
+    private var urlByToken: [String: Int] = [:]
+    private var neutralByAddress: [WebAddress: Int] = [:]
+    private var neutralByPlace: [Place: Int] = [:]
+    /// When the browser opened a handoff or neutral URL, in order of time, by the host that it asked.
+    private(set) var openings: [HostName: [Instant]] = [:]
+    /// Requests to Chia, by their place among them, that ask for a handoff URL, by its place.
+    private(set) var requestsByURL: [Int: [Int]] = [:]
+    /// Those that ask for some handoff or neutral URL, and for a neutral one, in order of time.
+    private(set) var requestsForURLs: [Int] = []
+    private(set) var requestsForNeutral: [Int] = []
+    /// Of these, those that may be navigations of a sender who is not known.
+    private(set) var unknownRequests: [Int] = []
+    /// Moments of `reload` marks and of taps, in order.
+    private let reloads: [Instant]
+    private let taps: [Instant]
+    /// Moments of taps that act, in order.
+    private let actions: [Instant]
+    /// Hosts of attempts.
+    let attemptHosts: Set<HostName>
+    /// Connections without a name.
+    let namelessConnections: Set<ConnectionID>
+
+    /// An address without scheme, port and query, and without a trailing slash: what variants have in common.
+    private struct Place: Hashable {
+        var host: HostName
+        var path: Substring
+
+        init(_ address: WebAddress) {
+            host = address.host
+            path = address.barePath
+        }
+    }
+
+    init(
+        urls: [HandoffURL], neutralURLs: [NeutralURL], attempts: [Attempt], nameless: [FlowSummary],
+        chiaRequests: [RequestRecord], marks: MarkBook.Reading
+    ) {
+        reloads = marks.marks.filter { $0.kind == .reload }.map(\.span.earliest).sorted()
+        taps = marks.taps.map(\.span.earliest).sorted()
+        actions = marks.taps.filter(\.isAction).map(\.span.earliest).sorted()
+        attemptHosts = Set(attempts.compactMap(\.host))
+        namelessConnections = Set(nameless.map(\.id))
+        // The first URL wins, as it would in a search from the start.
+        for (index, url) in urls.enumerated() {
+            if urlByToken[url.token] == nil { urlByToken[url.token] = index }
+            guard let address = url.address else { continue }
+            if urlByAddress[address] == nil { urlByAddress[address] = index }
+            if urlByPlace[Place(address)] == nil { urlByPlace[Place(address)] = index }
+        }
+        for (index, url) in neutralURLs.enumerated() {
+            if neutralByAddress[url.address] == nil { neutralByAddress[url.address] = index }
+            if neutralByPlace[Place(url.address)] == nil { neutralByPlace[Place(url.address)] = index }
+        }
+        for (place, record) in chiaRequests.enumerated() {
+            let url = handoffURL(askedBy: record)?.index
+            let isNeutral = neutralURL(askedBy: record) != nil
+            guard url != nil || isNeutral else { continue }
+            if let url { requestsByURL[url, default: []].append(place) }
+            if isNeutral { requestsForNeutral.append(place) }
+            requestsForURLs.append(place)
+            if record.method == "GET", record.actor.actor == .unknown { unknownRequests.append(place) }
+            guard record.actor.actor == .browser, record.isNavigation, let host = record.host,
+                url.map({ urls[$0].since <= record.started.time }) ?? true
+            else { continue }
+            openings[host, default: []].append(record.started.time)
+        }
+        for host in openings.keys { openings[host]?.sort() }
+    }
+
+    /// Whether an instant lies after a `reload` mark with no tap between.
+    func isReload(at instant: Instant) -> Bool {
+        let next = reloads.partitioningIndex { $0 > instant }
+        guard next > 0 else { return false }
+        let tap = taps.partitioningIndex { $0 > reloads[next - 1] }
+        return tap >= taps.count || taps[tap] > instant
+    }
+
+    /// The place among the handoff URLs of the one that a request asks for, and whether exactly.
+    func handoffURL(askedBy record: RequestRecord) -> (index: Int, isExact: Bool)? {
+        guard let address = record.address, !urlByToken.isEmpty else { return nil }
+        if let index = urlByAddress[address] { return (index, true) }
+        // A token tells more than the address around it: another one is another session's URL.
+        if let token = address.token { return urlByToken[token].map { ($0, false) } }
+        return urlByPlace[Place(address)].map { ($0, false) }
+    }
+
+    /// The same for neutral URLs.
+    func neutralURL(askedBy record: RequestRecord) -> (index: Int, isExact: Bool)? {
+        guard let address = record.address, !neutralByAddress.isEmpty else { return nil }
+        if let index = neutralByAddress[address] { return (index, true) }
+        guard address.token == nil else { return nil }
+        return neutralByPlace[Place(address)].map { ($0, false) }
+    }
+
+    /// Whether the browser opened a URL on `host` at `instant`, or within `window` after it and before a further tap.
+    func hasOpening(on host: HostName, from instant: Instant, within window: Nanoseconds) -> Bool {
+        guard let times = openings[host] else { return false }
+        let next = times.partitioningIndex { $0 >= instant }
+        guard next < times.count, times[next].nanoseconds(since: instant) <= window.count else { return false }
+        let tap = actions.partitioningIndex { $0 > instant }
+        return tap >= actions.count || actions[tap] > times[next]
+    }
+}
