@@ -474,6 +474,29 @@ import Testing
         #expect(try session.judge(events)["HR-01"].reason?.code == "start-not-seen")
     }
 
+    @Test func aTraceThatBeganMidwayMayLackATap() throws {
+        func judge(midway: Bool, launched: Bool) throws -> RuleResult {
+            var session = ScriptedSession()
+            if launched { session.mark(.launch, at: 0.2) }
+            session.connect(.app, "api.partner.example", at: 0.3)
+            session.lookup("chia.health", at: 0.5)
+            session.tap(.share, at: 4)
+            share(&session)
+            session.mark(.end, at: 120)
+            let events = session.events().map { event in
+                guard midway, case .connectionOpened(var connection) = event, connection.id == ConnectionID(0) else {
+                    return event
+                }
+                connection.startSeen = false
+                return .connectionOpened(connection)
+            }
+            return try session.judge(events)["HR-01"]
+        }
+        #expect(try judge(midway: false, launched: false).verdict == .fail)
+        #expect(try judge(midway: true, launched: true).verdict == .fail)
+        #expect(try judge(midway: true, launched: false).reason?.code == "start-not-seen")
+    }
+
     @Test func aTokenInARequestWithoutAReadableHeadIsNotDecided() throws {
         let verdict = try conforming {
             $0.unreadableExchange("/h/\(ScriptedSession.token)", at: 20)

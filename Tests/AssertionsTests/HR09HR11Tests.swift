@@ -68,7 +68,9 @@ import Testing
     }
 
     @Test func noNavigationFailsOnlyWhenItWouldHaveBeenSeen() throws {
-        #expect(try judge { _ in }.findings.contains { $0.kind == "no-navigation" })
+        let seen = try judge { $0.browse("https://news.example/", at: 1) }
+        #expect(seen.findings.contains { $0.kind == "no-navigation" })
+        #expect(try judge { _ in }.reason?.code == "browser-not-seen")
         #expect(try judge({ _ in }, then: { $0.watchedForBypass = false }).reason?.code == "bypass-not-watched")
         let dark = try judge { $0.dark(.nobody, "chia.health", at: 4.5, lastData: 5) }
         #expect(dark.reason?.code == "no-keys")
@@ -106,6 +108,7 @@ import Testing
     @Test func theNeutralActionOpensTheNeutralURLOnce() throws {
         func neutral(_ times: Int) throws -> RuleResult {
             var session = ScriptedSession.upToTap()
+            session.browse("https://news.example/", at: 3)
             session.mark(.tap, .neutral, at: 4, count: 2)
             for index in 0..<times { session.browse(ScriptedSession.neutral, at: 4.3 + Double(index) * 0.3) }
             session.mark(.end, at: 90)

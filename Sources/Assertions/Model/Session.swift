@@ -28,6 +28,9 @@ struct Session {
     let redirects: [WebAddress: RequestRecord]
     let statusLike: [RequestRecord]
     let appRequests: Int
+    let browserRequests: Int
+    /// When a connection was first seen that had been open before the trace began.
+    let midway: Instant?
 
     let tallies: [HostName: HostTally]
     let dark: [HostName: DarkTraffic.Host]

@@ -60,7 +60,8 @@ extension SessionModel {
             chiaRequests: chiaRequests, leaks: leaks,
             scanGaps: scanGaps.sorted { ($0.started, $0.evidence.subject) < ($1.started, $1.evidence.subject) },
             redirects: redirects, statusLike: statusLike.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) },
-            appRequests: appRequests, tallies: tallies, dark: dark.hosts, nameless: nameless,
+            appRequests: appRequests, browserRequests: browserRequests, midway: midway, tallies: tallies,
+            dark: dark.hosts, nameless: nameless,
             lookupsSeen: !names.addresses.isEmpty || !names.aliases.isEmpty || !lookups.isEmpty,
             blindSpots: blindSpots.sorted {
                 ($0.spot.span.earliest, $0.spot.noticed.number) < ($1.spot.span.earliest, $1.spot.noticed.number)

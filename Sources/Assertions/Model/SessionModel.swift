@@ -52,6 +52,8 @@ struct SessionModel: Sendable {
     var proxyFaults: [ProxyEvent] = []
     var appRequests = 0
     var browserRequests = 0
+    /// The first connection that was open before the trace began.
+    var midway: Instant?
     var summary = TraceSummary()
     var hasEnded = false
     var firstTime: Instant?
@@ -119,6 +121,7 @@ struct SessionModel: Sendable {
     // MARK: connections
 
     private mutating func open(_ connection: Connection) {
+        if midway == nil, connection.transport == .tcp, !connection.startSeen { midway = connection.opened.time }
         guard flows.count < limits.openConnections else { return giveUp("connections") }
         flows[connection.id] = Flow(connection)
     }

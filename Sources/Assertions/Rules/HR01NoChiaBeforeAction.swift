@@ -141,12 +141,10 @@ enum NoChiaBeforeAction: Rule {
             return
         }
         if session.isOfAnotherDevice(contact.client) { return session.doubtDevice(contact, &judgement) }
-        if !contact.beganInTrace,
-            !session.hasMark([.launch, .foreground, .restore], from: .distantPast, to: contact.time)
-        {
+        if hadBegun(contact, session) {
             judgement.doubt(
                 "start-not-seen",
-                "\(what) \(gap) had begun before the trace did, perhaps after a tap that is not in it",
+                "\(what) \(gap), but the trace began midway, perhaps after a tap that is not in it",
                 remedy: Session.remedy(.startNotSeen))
             return
         }
@@ -173,6 +171,13 @@ enum NoChiaBeforeAction: Rule {
             "clock-bound",
             "\(contact.means) of \(contact.host) was seen \(gap) after the tap, clock bound ±\(tap.clockBound)",
             remedy: "send the marks through the trace's own clock (UDP datagrams in the capture)")
+    }
+
+    /// Whether the trace began midway, and nothing before the contact says that the app waited for a tap.
+    private static func hadBegun(_ contact: Contact, _ session: Session) -> Bool {
+        guard !contact.beganInTrace || session.midway.map({ $0 <= contact.time }) ?? false else { return false }
+        return !session.hasMark([.launch, .foreground, .restore], from: .distantPast, to: contact.time)
+            && !session.projections.contains { $0.record.started.time <= contact.time }
     }
 
     private enum Excuse {

@@ -156,6 +156,11 @@ enum OneExternalNavigationPerBurst: Rule {
                 "\(taps)no navigation to \(target) was seen, and nobody watched whether the browser went around the proxy",
                 remedy: "let the browser use the proxy too, or capture at a gateway that sees all traffic of the device"
             )
+        } else if session.browserRequests == 0, !session.contacts.contains(where: { $0.actor.actor == .browser }) {
+            judgement.doubt(
+                "browser-not-seen",
+                "\(taps)no navigation to \(target) was seen, but nothing of any browser is in the trace",
+                remedy: "capture the whole device, not the app alone, and give the browser's keys")
         } else {
             judgement.violation(
                 "no-navigation",
