@@ -5,7 +5,7 @@ FLAGS := -Xswiftc -use-ld=lld
 PREFIX ?= /usr/local
 HANDOFF := .build/release/handoff
 
-.PHONY: demo build test lint fuzz bench asan tsan cover install clean packages test-packages release
+.PHONY: demo build test lint fuzz bench asan tsan cover docs install clean packages test-packages release
 
 demo: release
 	@Scripts/demo.sh $(HANDOFF)
@@ -41,6 +41,11 @@ fuzz: test-packages
 
 bench: release test-packages
 	bench/run.sh $(HANDOFF)
+
+# The documents that the program writes itself.
+docs: release
+	Scripts/rules-doc.sh $(HANDOFF)
+	Scripts/example.sh $(HANDOFF)
 
 install: release
 	install -D -m 0755 $(HANDOFF) $(DESTDIR)$(PREFIX)/bin/handoff

@@ -29,7 +29,7 @@ enum ClockBound: Rule {
         }
         judgement.passSentence =
             worst.count == 0
-            ? "\(session.taps.count) taps marked on the trace's own clock"
-            : "\(session.taps.count) taps known to ±\(worst)"
+            ? "\(counted(session.taps.count, "tap")) marked on the trace's own clock"
+            : "\(counted(session.taps.count, "tap")) known to ±\(worst)"
     }
 }

@@ -14,7 +14,7 @@ enum Exercised: Rule {
         judgement.exercised()
         let opened = session.chiaRequests.filter { $0.isNavigation && $0.actor.actor == .browser }.count
         judgement.passSentence =
-            "\(session.bursts.count) bursts of taps, \(session.attempts.count) session requests, \(opened) navigations to Chia"
+            "\(counted(session.bursts.count, "burst")) of taps, \(counted(session.attempts.count, "session request")), \(counted(opened, "navigation")) to Chia"
         guard session.bursts.isEmpty, session.attempts.isEmpty, opened == 0 else { return }
         judgement.doubt(
             "nothing-exercised",

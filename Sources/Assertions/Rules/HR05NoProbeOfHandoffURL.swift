@@ -37,8 +37,8 @@ enum NoProbeOfHandoffURL: Rule {
             navigations += 1
         }
         judgement.passSentence =
-            "\(navigations) \(navigations == 1 ? "request" : "requests") for the \(session.urls.count) handoff and "
-            + "\(session.neutralURLs.count) neutral URLs, all navigations of the browser"
+            "\(counted(navigations, "request")) for \(counted(session.urls.count, "handoff URL")) and "
+            + "\(counted(session.neutralURLs.count, "neutral URL")), all navigations of the browser"
         doubtUnread(session, &judgement)
         session.doubtChiaHoles(exceptBrowser: false, &judgement)
         session.doubtUnnamedAnswer(&judgement)

@@ -43,8 +43,6 @@ enum OneSessionRequestPerTapBurst: Rule {
         session.assumePartner(&judgement)
     }
 
-    private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
-
     private static func judge(_ burst: Burst, _ session: Session, _ judgement: inout Judgement) {
         for evidence in burst.evidence { judgement.looked(at: evidence) }
         let attempts = session.attempts.filter { $0.started >= burst.reach && $0.started < burst.end }

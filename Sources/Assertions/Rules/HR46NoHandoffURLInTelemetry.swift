@@ -35,7 +35,7 @@ enum NoHandoffURLInTelemetry: Rule {
         for url in session.urls { judgement.looked(at: url.evidence) }
         let telemetry = session.tallies.keys.filter { LeakRules.isTelemetry($0, session) }.count
         judgement.passSentence =
-            "not found in any of \(session.appRequests) requests; \(telemetry) telemetry \(telemetry == 1 ? "host" : "hosts") contacted"
+            "not found in \(counted(session.appRequests, "request")) of the app; \(counted(telemetry, "telemetry host")) contacted"
         LeakRules.doubtUnread(since: since, session, &judgement)
         if session.urls.isEmpty { session.doubtMissingAttempts(&judgement) }
     }
