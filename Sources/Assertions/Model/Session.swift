@@ -73,13 +73,16 @@ struct Session {
     }
 
     /// The share burst that an attempt belongs to; none when the burst's URL had come and the app had been left since.
-    func burst(of attempt: Attempt) -> Burst? {
-        guard let burst = shareBursts.last(where: { $0.reach <= attempt.started }) else { return nil }
-        let isOver = attempts.contains {
-            $0.started >= burst.reach && $0.number < attempt.number && $0.outcome == .success
-                && isLeft(from: $0.ended, to: attempt.started)
-        }
-        return isOver ? nil : burst
+    func burst(of attempt: Attempt) -> Burst? { burstIndex(of: attempt).map { shareBursts[$0] } }
+
+    /// The place in `shareBursts` of the burst that an attempt belongs to; see `burst(of:)`.
+    func burstIndex(of attempt: Attempt) -> Int? {
+        guard let index = shareBursts.lastIndex(where: { $0.reach <= attempt.started }) else { return nil }
+        // Who left the app after any earlier answer of the burst left it after the first one.
+        let answered = attempts.lazy.filter {
+            $0.started >= shareBursts[index].reach && $0.number < attempt.number && $0.outcome == .success
+        }.map(\.ended).min()
+        return answered.map { isLeft(from: $0, to: attempt.started) } ?? false ? nil : index
     }
 
     /// Whether the app was left between two instants: a mark says so, or the browser opened a page of Chia.

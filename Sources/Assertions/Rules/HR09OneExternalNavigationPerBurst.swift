@@ -26,9 +26,7 @@ enum OneExternalNavigationPerBurst: Rule {
         judgement.idleSentence = "no share or neutral tap, and no handoff URL"
         var counts: [String] = []
         let delivered = session.urls.filter { session.attempts[$0.attempt - 1].outcome == .success }
-        let owners = delivered.map { url in
-            session.shareBursts.lastIndex { $0.reach <= session.attempts[url.attempt - 1].started }
-        }
+        let owners = delivered.map { session.burstIndex(of: session.attempts[$0.attempt - 1]) }
         let groups = Dictionary(grouping: delivered.indices) { owners[$0] }
         for (index, burst) in owners.enumerated() {
             guard let burst else {
