@@ -33,7 +33,7 @@ public struct ModelLimits: Hashable, Sendable {
     /// Lookups of, and connections to, Chia hosts.
     public var contacts = 10_000
     /// Requests that may be session attempts, with bodies.
-    public var attempts = 2_000
+    public var attempts = 500
     /// Bytes of an attempt's body.
     public var attemptBody = 256 << 10
     /// Bytes of all bodies of attempts.
