@@ -38,6 +38,8 @@ public struct TraceSummary: Hashable, Sendable {
     public var watchedForBypass = false
     /// How TLS connections fared.
     public var decryption = Decryption()
+    /// Marks that could not be read, one sentence each with its place; what they would have said is not known.
+    public var unreadableMarks: [String] = []
     /// Sentences for people about what was skipped, cut or odd, each with its place (`byte 1234: …`).
     public var notes: [String] = []
 

@@ -37,6 +37,11 @@ import Testing
             try judge { $0.watchedForBypass = false }["HC-02"].assumptions.contains { $0.code == "bypass-not-watched" })
     }
 
+    @Test func aMarkThatCanNotBeReadIsTold() throws {
+        let result = try judge { $0.unreadableMarks = ["packet 12: a mark that can't be read"] }["HC-04"]
+        #expect(result.reason?.code == "unreadable-mark")
+    }
+
     @Test func marksOfAForeignClockAreBounded() throws {
         let result = try judge { $0.mark(.tap, .other, at: 70, onTraceClock: false) }["HC-03"]
         #expect(result.sentence.contains("±50 ms"))

@@ -29,6 +29,17 @@ import Testing
         #expect(result.findings[0].kind == "session-before-tap")
     }
 
+    @Test func anUnreadableMarkMayBeTheTap() throws {
+        let result = try flow {
+            $0.tap(.neutral, at: 3)
+            $0.share(at: 4.1)
+            $0.unreadableMarks = ["packet 12: a mark that can't be read"]
+        }
+        #expect(result.verdict == .inconclusive)
+        #expect(result.reason?.code == "unreadable-mark")
+        #expect(result.sentence.contains("packet 12"))
+    }
+
     @Test func anotherTapIsNoShareTap() throws {
         let result = try flow {
             $0.tap(.neutral, at: 3)

@@ -43,6 +43,8 @@ struct ScriptedSession {
     var policyText = "hosts:\n  partner: [api.partner.example]\n"
     var options = JudgeOptions()
     var watchedForBypass = true
+    /// Marks that could not be read.
+    var unreadableMarks: [String] = []
     var isComplete = true
     var dropped: UInt64?
     var clientAddress = IPAddress(ipv4: 0x0A00_0002)
@@ -423,6 +425,7 @@ struct ScriptedSession {
         summary.isComplete = isComplete
         summary.watchedForBypass = watchedForBypass
         summary.droppedPackets = dropped
+        summary.unreadableMarks = unreadableMarks
         summary.layers = [.dns, .tls, .http, .transport]
         return all.map(\.event) + [.traceEnded(summary)]
     }

@@ -35,6 +35,9 @@ enum Verdicts {
         return strict ? rules.union(coverage) : rules
     }
 
+    /// Rules whose violations are told by what was marked before them, and what was not.
+    private static let restOnMarks: Set<String> = ["HR-01", "HR-02", "HR-07", "HR-09"]
+
     /// The laws: a violation wins (a warning only where nothing is in doubt); nothing judged is not applicable, unless a doubt hides what was to be judged; a doubt
     /// makes it inconclusive; and what a cut trace does not show, it can't prove.
     static func result(of judgement: Judgement, _ session: Session, strict: Bool) -> RuleResult {
@@ -43,6 +46,19 @@ enum Verdicts {
             id: rule.id, name: rule.name, severity: rule.severity, verdict: .pass, sentence: judgement.passSentence,
             findings: judgement.findings, lookedAt: judgement.lookedAt)
         let violations = judgement.findings.filter { $0.severity != .info }
+        // What a mark that can't be read would have said may excuse what looks like a violation of order.
+        if let worst = violations.first, restOnMarks.contains(rule.id),
+            let mark = session.summary.unreadableMarks.first
+        {
+            let reason = InconclusiveReason(
+                code: "unreadable-mark",
+                sentence: "\(worst.message), unless the mark that can't be read excuses it (\(mark))",
+                remedy: "mend the mark, and record again")
+            result.verdict = .inconclusive
+            result.reason = reason
+            result.sentence = reason.sentence
+            return result
+        }
         // A warning hides no doubt: a violation that counts may be behind it.
         if let worst = violations.first(where: { $0.severity == .error }) ?? violations.first,
             worst.severity == .error || strict || judgement.doubts.isEmpty

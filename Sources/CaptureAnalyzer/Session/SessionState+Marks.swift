@@ -49,6 +49,7 @@ extension SessionState {
             emit(.proxyEvent(event))
         case .unreadable(let why):
             note([place + why])
+            if unreadableMarks.count < Self.noteLimit { unreadableMarks.append(place + why) }
         }
     }
 

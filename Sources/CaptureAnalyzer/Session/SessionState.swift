@@ -19,6 +19,8 @@ struct SessionState {
     var latestMark: (content: String, conversation: ConnectionID, time: Instant)?
     /// What was odd about marks, in words; at most `noteLimit` lines.
     var notes: [String] = []
+    /// Marks that could not be read, in words; at most `noteLimit` lines.
+    var unreadableMarks: [String] = []
     /// Most lines of `notes`.
     static let noteLimit = 64
     /// How the TLS connections fared.

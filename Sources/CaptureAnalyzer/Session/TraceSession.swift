@@ -91,6 +91,7 @@ struct TraceSession {
         let keys = analyzer.state.decryption.keys
         summary.decryption.keys = keys.entryCount
         summary.decryption.unusedKeys = keys.entryCount - keys.usedCount
+        summary.unreadableMarks = analyzer.state.unreadableMarks
         summary.notes = file.notes + networkNotes + analyzer.state.notes
         if file.isOwnRecording, !file.hasStatistics { summary.notes.append(Self.stoppedHard) }
         return summary

@@ -101,6 +101,21 @@ import WireFormats
         }
     }
 
+    @Test func tellsMarksThatCanNotBeRead() throws {
+        var writer = PcapngWriter()
+        writer.section()
+        writer.interface(linkType: .ethernet)
+        let time = try #require(Instant(rfc3339: "2026-11-29T12:00:00Z"))
+        writer.packet([UInt8](repeating: 0, count: 60), at: time, comments: ["handoff-mark/1 {\"kind\":"])
+        try Self.inFolder { folder in
+            let file = folder.appending(path: "odd.pcapng")
+            try Data(writer.takeBytes()).write(to: file)
+            let summary = try Self.read(file.path).reading.summary
+            #expect(summary.unreadableMarks.count == 1)
+            #expect(summary.unreadableMarks.first?.hasPrefix("packet 1: ") == true)
+        }
+    }
+
     /// Each packet twice, as the `any` interface or a mirror port gives them: neither marks nor requests double.
     @Test func packetsCapturedTwiceCountOnce() throws {
         let recordings = Self.golden.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
