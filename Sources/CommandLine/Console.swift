@@ -1,3 +1,4 @@
+internal import Assertions
 internal import Reports
 
 #if canImport(Glibc)
@@ -68,6 +69,7 @@ public struct Console: Sendable {
 
     /// One line of talk, `handoff: ` before it.
     func complain(_ text: String) {
-        talk("handoff: \(text)\n")
+        // A message is one line, whatever name a file has.
+        talk("handoff: \(text.split(separator: "\n").map { Redactor.printable(String($0)) }.joined(separator: "\n"))\n")
     }
 }

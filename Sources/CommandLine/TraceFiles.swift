@@ -22,9 +22,10 @@ enum TraceFiles {
         var paths: [String] = []
         for name in try FileSystem.names(in: folder) {
             let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+            // A link to a folder may lead back up, and a pipe or device would be waited for.
             if FileSystem.isFolder(path) {
-                paths += try captures(in: path, depth: depth + 1)
-            } else if endings.contains(where: name.hasSuffix) {
+                if !FileSystem.isLink(path) { paths += try captures(in: path, depth: depth + 1) }
+            } else if endings.contains(where: name.hasSuffix), FileSystem.isFile(path) {
                 paths.append(path)
             }
         }

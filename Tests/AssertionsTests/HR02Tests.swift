@@ -40,6 +40,16 @@ import Testing
         #expect(result.sentence.contains("packet 12"))
     }
 
+    /// A side file whose clock is an hour off: no pass may rest on it.
+    @Test func aTapOutsideTheTraceDecidesNothing() throws {
+        let result = try flow {
+            $0.tap(.share, at: -3_600)
+            $0.share(at: 4.1)
+        }
+        #expect(result.verdict == .inconclusive)
+        #expect(result.reason?.code == "marks-inconsistent")
+    }
+
     @Test func anotherTapIsNoShareTap() throws {
         let result = try flow {
             $0.tap(.neutral, at: 3)

@@ -40,6 +40,33 @@ struct ExitStatusTests {
         #expect(run.errors.isEmpty == (status != 2 && !words.contains("no-such.pcapng")))
     }
 
+    @Test func aReportReplacesNothingThatIsRead() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "handoff-overwrite-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let trace = folder.appending(path: "t.pcapng")
+        try FileManager.default.copyItem(at: Places.recordings.appending(path: "no-marks.pcapng"), to: trace)
+        let before = try Data(contentsOf: trace)
+        for words in [["json=\(trace.path)"], ["json=\(folder.path)/r", "--report", "junit=\(folder.path)/r"]] {
+            let run = CommandRun(["check", trace.path, "--report"] + words)
+            #expect(run.status == .usage)
+            #expect(run.talk.contains("would overwrite"))
+        }
+        #expect(try Data(contentsOf: trace) == before)
+    }
+
+    @Test func foldersAreReadWithoutGoingRound() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "handoff-loop-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.copyItem(
+            at: Places.recordings.appending(path: "no-marks.pcapng"), to: folder.appending(path: "t.pcapng"))
+        try FileManager.default.createSymbolicLink(
+            at: folder.appending(path: "self"), withDestinationURL: folder)
+        #expect(mkfifo(folder.appending(path: "pipe.pcap").path, 0o600) == 0)
+        #expect(try TraceFiles.expand([folder.path]).count == 1)
+    }
+
     @Test func theWorseOfTwoStatuses() {
         let order: [Status] = [.internalError, .usage, .violation, .unreadable, .inconclusive, .conforming]
         for (place, one) in order.enumerated() {

@@ -87,7 +87,7 @@ import WireFormats
             if let keyLog { options.keyLogs = [keyLog] }
             var decryption = DecryptionContext()
             for log in try Companions.load(for: path, options: options).keyLogs {
-                log.withUnsafeBytes { decryption.keys.add(nss: $0) }
+                log.bytes.withUnsafeBytes { decryption.keys.add(nss: $0) }
             }
             sink = CuttingSink(
                 analyzer: SessionAnalyzer(state: SessionState(decryption: decryption, limits: ConversationLimits())))

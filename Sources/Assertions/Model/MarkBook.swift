@@ -32,19 +32,36 @@ struct MarkBook: Sendable {
         var taps: [Tap] = []
         /// Sentences about marks that contradict each other (HC-04).
         var conflicts: [String] = []
+        /// Taps that lie outside the time of the trace: a clock or a time zone is wrong, or it is another run's file.
+        var strays: [String] = []
         /// Words of kinds that are not known.
         var unknownKinds: [String] = []
         /// Labels of `scenario` marks.
         var attributes: [String: String] = [:]
+
+        fileprivate mutating func tellIfStray(_ mark: Mark, _ trace: TimeSpan) {
+            let before = trace.earliest.nanoseconds(since: mark.span.latest)
+            let after = mark.span.earliest.nanoseconds(since: trace.latest)
+            guard max(before, after) > MarkBook.strayMargin.count else { return }
+            let place =
+                before > after
+                ? "\(Nanoseconds(before)) before the trace begins" : "\(Nanoseconds(after)) after the trace ends"
+            let stray = "a tap is marked \(place): is its clock or time zone right, and is it this trace's?"
+            if strays.count < MarkBook.variantLimit { strays.append(stray) }
+            tell(stray)
+        }
 
         fileprivate mutating func tell(_ conflict: String) {
             if conflicts.count < MarkBook.variantLimit { conflicts.append(conflict) }
         }
     }
 
+    /// How far outside the trace's time a tap may lie.
+    static let strayMargin = Nanoseconds.seconds(10)
+
     /// What happened. `firstReaction` gives the first session or Chia event at or after an instant, which ends the span
     /// of a mark made by hand.
-    func read(timing: Policy.Timing, firstReaction: (Instant) -> Instant?) -> Reading {
+    func read(timing: Policy.Timing, trace: TimeSpan?, firstReaction: (Instant) -> Instant?) -> Reading {
         var reading = Reading()
         let withdrawn = Set(marks.filter { $0.kind == .withdraw }.compactMap { $0.attributes["id"] })
         var kept: [Mark] = []
@@ -99,6 +116,11 @@ struct MarkBook: Sendable {
             if let name = mark.name { reading.attributes["scenario"] = name }
         }
         reading.taps = Self.taps(reading.marks, timing, firstReaction)
+        if let trace {
+            for mark in reading.marks where mark.kind == .tap {
+                reading.tellIfStray(mark, trace)
+            }
+        }
         return reading
     }
 

@@ -29,7 +29,7 @@ extension SessionModel {
             roles: roles, flows: allChiaFlows(roles), lookups: lookups, requests: chiaRequests, taps: marks.tapTimes)
         let urls = handoffURLs(attempts)
         let reactions = (attempts.map(\.started) + contacts.contacts.map(\.time)).sorted()
-        let reading = marks.read(timing: policy.timing) { instant in
+        let reading = marks.read(timing: policy.timing, trace: summary.span) { instant in
             let index = reactions.partitioningIndex { $0 >= instant }
             return index < reactions.count ? reactions[index] : nil
         }

@@ -128,6 +128,6 @@ struct UserAgent: Sendable {
 
     /// The first product of the User-Agent, for evidence.
     private static func short(_ agent: String) -> String {
-        String(agent.prefix { $0 != " " }.prefix(60))
+        TextMask.word(agent.prefix { $0 != " " }.prefix(60))
     }
 }

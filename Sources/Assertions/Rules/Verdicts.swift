@@ -21,7 +21,8 @@ enum Verdicts {
         return TraceVerdict(
             rules: results, matrix: Matrix.rows(results, exercised: exercised), attributes: session.marks.attributes,
             summary: session.summary, gate: gate, exercisedAnything: isAnythingExercised(session), exercised: exercised,
-            notes: exceptions.notes)
+            notes: exceptions.notes
+        ).printable
     }
 
     private static func gate(_ gate: Policy.Gate, strict: Bool) -> Set<String> {
@@ -48,11 +49,11 @@ enum Verdicts {
         let violations = judgement.findings.filter { $0.severity != .info }
         // What a mark that can't be read would have said may excuse what looks like a violation of order.
         if let worst = violations.first, restOnMarks.contains(rule.id),
-            let mark = session.summary.unreadableMarks.first
+            let mark = session.summary.unreadableMarks.first ?? session.marks.strays.first
         {
             let reason = InconclusiveReason(
-                code: "unreadable-mark",
-                sentence: "\(worst.message), unless the mark that can't be read excuses it (\(mark))",
+                code: session.summary.unreadableMarks.isEmpty ? "marks-inconsistent" : "unreadable-mark",
+                sentence: "\(worst.message), unless a mark that can't be relied on excuses it (\(mark))",
                 remedy: "mend the mark, and record again")
             result.verdict = .inconclusive
             result.reason = reason

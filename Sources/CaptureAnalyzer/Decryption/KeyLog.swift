@@ -58,6 +58,8 @@ public struct KeyLog {
     public private(set) var generation = 0
     /// Lines read, comments and empty ones included.
     public private(set) var lines = 0
+    /// Lines that are a key, new or known already.
+    var readableLines: Int { lines - badLineCount - unknownLabels }
     /// Lines that are not of the format: how many.
     public private(set) var badLineCount = 0
     /// The first of them.

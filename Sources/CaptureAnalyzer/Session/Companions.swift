@@ -3,8 +3,8 @@ internal import WireFormats
 
 /// Files that belong to a trace: key logs and marks, named by the caller or found beside it.
 struct Companions {
-    /// The text of the key logs.
-    private(set) var keyLogs: [[UInt8]] = []
+    /// The key logs: where they came from, and their text.
+    private(set) var keyLogs: [(path: String, bytes: [UInt8])] = []
     /// The marks of the side files, in file order.
     private(set) var marks: [MarkFile] = []
 
@@ -23,7 +23,7 @@ struct Companions {
                 markFiles += ["\(name).marks.jsonl"].filter { isThere($0) && !markFiles.contains($0) }
             }
         }
-        for file in keyLogs { companions.keyLogs.append(try bytes(of: file)) }
+        for file in keyLogs { companions.keyLogs.append((file, try bytes(of: file))) }
         for file in markFiles {
             let marks = MarkFile(try bytes(of: file), name: file)
             if let error = marks.errors.first { throw TraceError("\(error); mend the line or leave it out") }

@@ -7,12 +7,18 @@ struct TraceSession {
     private var analyzer: SessionAnalyzer
     private static let stoppedHard = "the recorder was stopped hard: the file has no statistics at its end"
 
+    /// Key logs in which no line is a key.
+    private var keylessLogs: [String] = []
     private var hasBegun = false
     private var lastPacket = PacketReference(number: 0, time: .distantPast)
 
     init(companions: Companions, options: TraceOptions) {
         var decryption = DecryptionContext()
-        for log in companions.keyLogs { log.withUnsafeBytes { decryption.keys.add(nss: $0) } }
+        for log in companions.keyLogs {
+            let before = decryption.keys.readableLines
+            log.bytes.withUnsafeBytes { decryption.keys.add(nss: $0) }
+            if decryption.keys.readableLines == before { keylessLogs.append(log.path) }
+        }
         var state = SessionState(decryption: decryption, limits: ConversationLimits())
         state.facts.keepsRequests = options.keepsRequestLines
         analyzer = SessionAnalyzer(state: state)
@@ -93,6 +99,7 @@ struct TraceSession {
         summary.decryption.unusedKeys = keys.entryCount - keys.usedCount
         summary.unreadableMarks = analyzer.state.unreadableMarks
         summary.notes = file.notes + networkNotes + analyzer.state.notes
+        summary.notes += keylessLogs.map { "\($0) holds no key: give an NSS key log (SSLKEYLOGFILE)" }
         if file.isOwnRecording, !file.hasStatistics { summary.notes.append(Self.stoppedHard) }
         return summary
     }

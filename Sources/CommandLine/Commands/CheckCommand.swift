@@ -58,6 +58,7 @@ struct CheckCommand {
         guard paths.filter({ $0 == "-" }).count <= 1 else {
             throw UsageError(message: "standard input can be read only once")
         }
+        try refuseToOverwrite(reports, paths)
         var policies = PolicyBook(given: arguments.value("policy"))
         var policyOfTrace: [Policy] = []
         do {
@@ -87,6 +88,19 @@ struct CheckCommand {
             }
         }
         return status
+    }
+
+    /// A report may replace neither what is read nor another report.
+    private func refuseToOverwrite(_ reports: [ReportRequest], _ traces: [String]) throws(UsageError) {
+        let given = [arguments.value("policy")].compactMap(\.self) + arguments.all("keylog") + arguments.all("marks")
+        var taken = Set((traces + given).compactMap(FileSystem.absolute))
+        for report in reports where report.path != "-" {
+            let path = FileSystem.absolute(report.path) ?? report.path
+            guard !taken.contains(path) else {
+                throw UsageError(message: "the \(report.format.rawValue) report would overwrite \(report.path)")
+            }
+            taken.insert(path)
+        }
     }
 
     /// A judged trace, and the handoff tokens that it showed.

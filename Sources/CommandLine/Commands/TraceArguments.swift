@@ -54,7 +54,10 @@ struct PolicyBook {
     /// Reads one policy file.
     static func load(_ path: String) throws -> Policy {
         do {
-            return try Policy.parse(yaml: String(decoding: try FileSystem.read(path), as: UTF8.self), file: path)
+            // A byte order mark is no part of the text (Windows editors write one).
+            var bytes = try FileSystem.read(path)[...]
+            if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
+            return try Policy.parse(yaml: String(decoding: bytes, as: UTF8.self), file: path)
         } catch let error as FileError {
             throw InvalidPolicy(message: "\(error); give a policy with --policy")
         } catch let error as PolicyError {

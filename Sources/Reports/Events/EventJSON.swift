@@ -174,13 +174,13 @@ extension EventJSON {
 
     private func json(_ mark: Mark) -> JSONValue {
         .object([
-            "event": .string("mark"), "kind": .string(mark.kind.rawValue),
+            "event": .string("mark"), "kind": .string(Redactor.printable(mark.kind.rawValue)),
             "target": mark.target.map { .string($0.rawValue) },
-            "id": mark.id.map { .string($0) }, "at": .string(mark.span.earliest.rfc3339),
+            "id": mark.id.map { .string(Redactor.printable($0)) }, "at": .string(mark.span.earliest.rfc3339),
             "until": .string(mark.span.latest.rfc3339), "onTraceClock": .bool(mark.isOnTraceClock),
             "phase": mark.phase.map { .string($0.rawValue) }, "count": .integer(mark.count),
             "by": .string(mark.by.rawValue), "source": .string(mark.source.rawValue),
-            "name": mark.name.map { .string($0) }, "packet": mark.packet.map(json),
+            "name": mark.name.map { .string(Redactor.printable($0)) }, "packet": mark.packet.map(json),
         ])
     }
 

@@ -89,7 +89,7 @@ public struct Timeline: Sendable {
         }.map(\.element)
         var lines = sorted.map { entry -> String in
             let packet = padded(entry.packet > 0 ? "#\(entry.packet)" : "", 7)
-            let line = "\(entry.time.timeOfDay)  \(packet) \(entry.text)"
+            let line = "\(entry.time.timeOfDay)  \(packet) \(Redactor.printable(entry.text))"
             switch entry.tone {
             case .plain: return line
             case .faint: return style.paint(line, .faint)

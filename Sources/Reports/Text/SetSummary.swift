@@ -144,7 +144,13 @@ public struct SetSummary: Sendable {
         switch set.outcome {
         case .conforming:
             (word, colour) = ("PASS", .green)
-            sentence = "no violation that counts, and every gated rule was decided"
+            let open = set.traces.compactMap(\.verdict).reduce(0) { sum, verdict in
+                sum + verdict.rules.count { $0.verdict == .inconclusive && verdict.gate.contains($0.id) }
+            }
+            sentence =
+                open == 0
+                ? "no violation that counts, and every gated rule was decided"
+                : "no violation that counts; \(open) gated rule\(open == 1 ? " is" : "s are") inconclusive, which was not to count"
         case .violation:
             (word, colour) = ("FAIL", .red)
             let rules = Swift.Set(

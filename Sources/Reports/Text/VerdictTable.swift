@@ -61,7 +61,7 @@ public struct VerdictTable: Sendable {
         }
         if decryption.unusedKeys > 0 { facts.append("\(decryption.unusedKeys) keys never used") }
         if !summary.isComplete { facts.append("cut short or unread in part") }
-        var lines = [style.paint(path, .bold) + outcomeWord + "  " + counts]
+        var lines = [style.paint(Redactor.printable(path), .bold) + outcomeWord + "  " + counts]
         lines += hanging("", facts.joined(separator: " · "))
         for (reason, count) in decryption.dark.sorted(by: { $0.key < $1.key }) {
             lines += hanging("", "\(count) connection\(count == 1 ? "" : "s") stayed dark: \(reason)")
@@ -289,7 +289,7 @@ extension Evidence {
 
 /// What stands in the place of a table for an input that could not be read at all, newline at its end.
 public func unreadableText(path: String, error: String, style: TextStyle) -> String {
-    let head = style.paint(path, .bold) + "  " + style.paint("NOT READ", .red)
-    let reason = error.hasPrefix("\(path): ") ? String(error.dropFirst(path.count + 2)) : error
+    let head = style.paint(Redactor.printable(path), .bold) + "  " + style.paint("NOT READ", .red)
+    let reason = Redactor.printable(error.hasPrefix("\(path): ") ? String(error.dropFirst(path.count + 2)) : error)
     return ([head] + wrapped(reason, width: style.width - 2).map { "  \($0)" }).joined(separator: "\n") + "\n"
 }
