@@ -123,12 +123,13 @@ struct CheckCommand {
             options.foreignTokens = Array(foreign.prefix(Self.foreignTokenLimit))
             return options
         }
+        guard again.contains(where: { $0 != nil }) else { return nil }
         if all.count > Self.foreignTokenLimit {
             handoff.console.complain(
                 "the traces hold \(all.count) handoff tokens; each trace is searched for \(Self.foreignTokenLimit) of the others"
             )
         }
-        return again.contains { $0 != nil } ? again : nil
+        return again
     }
 
     /// Judges all traces that have options, several at a time; the others stay as they are in `before`. The verdicts come
