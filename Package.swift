@@ -28,12 +28,16 @@ let package = Package(
     products: [.executable(name: "handoff", targets: ["handoff"])],
     targets: [
         cLibrary("CPcap", pkgConfig: "libpcap", debian: "libpcap-dev"),
-        cLibrary("COpenSSL", pkgConfig: "libcrypto", debian: "libssl-dev"),
+        cLibrary("COpenSSL", pkgConfig: "openssl", debian: "libssl-dev"),
         cLibrary("CNghttp2", pkgConfig: "libnghttp2", debian: "libnghttp2-dev"),
         cLibrary("CYaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
         cLibrary("CZlib", pkgConfig: "zlib", debian: "zlib1g-dev"),
         cLibrary("CBrotli", pkgConfig: "libbrotlidec", debian: "libbrotli-dev"),
         cLibrary("CZstd", pkgConfig: "libzstd", debian: "libzstd-dev"),
+        cLibrary("CUV", pkgConfig: "libuv", debian: "libuv1-dev"),
+        cLibrary("CQREncode", pkgConfig: "libqrencode", debian: "libqrencode-dev"),
+        // Headers of the kernel alone: no library behind it.
+        .systemLibrary(name: "CLinuxSockets", path: "Sources/CLibraries/CLinuxSockets"),
 
         // Arrows point downwards only; Tests/CommandLineTests/ArchitectureTests.swift checks the imports.
         library("SessionTrace", []),
@@ -43,7 +47,17 @@ let package = Package(
         library("CaptureAnalyzer", ["SessionTrace", "WireFormats", "Crypto", "ContentCodings", "CPcap"]),
         library("Assertions", ["SessionTrace", "Crypto", "ContentCodings", "CYaml"]),
         library("Reports", ["SessionTrace", "Assertions"]),
-        library("CommandLine", ["SessionTrace", "Crypto", "CaptureAnalyzer", "Assertions", "Reports"]),
+        library("EventLoop", ["SessionTrace", "CUV", "CLinuxSockets"]),
+        library(
+            "HandoffProxy",
+            ["SessionTrace", "WireFormats", "Crypto", "ContentCodings", "EventLoop", "CQREncode", "CPcap"]),
+        library("Lab", ["SessionTrace", "WireFormats", "Crypto", "EventLoop"]),
+        library(
+            "CommandLine",
+            [
+                "SessionTrace", "WireFormats", "Crypto", "CaptureAnalyzer", "Assertions", "Reports", "EventLoop",
+                "HandoffProxy", "Lab",
+            ]),
         .executableTarget(name: "handoff", dependencies: ["CommandLine"], swiftSettings: strict),
 
         tests("SessionTraceTests", ["SessionTrace"]),
@@ -54,6 +68,13 @@ let package = Package(
         tests("CaptureAnalyzerTests", ["CaptureAnalyzer", "WireFormats", "SessionTrace", "Crypto"]),
         tests("AssertionsTests", ["Assertions", "SessionTrace", "ContentCodings", "CZlib"]),
         tests("ReportsTests", ["Reports", "Assertions", "SessionTrace"]),
+        tests("EventLoopTests", ["EventLoop", "SessionTrace"]),
+        tests(
+            "HandoffProxyTests",
+            [
+                "HandoffProxy", "EventLoop", "SessionTrace", "WireFormats", "Crypto", "CaptureAnalyzer", "Assertions",
+            ]),
+        tests("LabTests", ["Lab", "HandoffProxy", "EventLoop", "SessionTrace", "Crypto"]),
         tests(
             "CommandLineTests",
             ["CommandLine", "SessionTrace", "WireFormats", "CaptureAnalyzer", "Assertions", "Reports"],

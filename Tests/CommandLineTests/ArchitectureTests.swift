@@ -14,10 +14,16 @@ import Testing
         ],
         "Assertions": ["SessionTrace", "Crypto", "ContentCodings", "CYaml"],
         "Reports": ["SessionTrace", "Assertions"],
+        // Threads and tasks belong to the event loop, what stands on it, and the command line: the rest are values.
+        "EventLoop": ["SessionTrace", "CUV", "CLinuxSockets", "Synchronization"],
+        "HandoffProxy": [
+            "SessionTrace", "WireFormats", "Crypto", "ContentCodings", "EventLoop", "CQREncode", "CPcap",
+            "Synchronization",
+        ],
+        "Lab": ["SessionTrace", "WireFormats", "Crypto", "EventLoop", "Synchronization"],
         "CommandLine": [
-            "SessionTrace", "WireFormats", "CaptureAnalyzer", "Assertions", "Reports", "Crypto", "FoundationEssentials",
-            // Threads are the command line's alone: libraries are synchronous values.
-            "Dispatch", "Synchronization",
+            "SessionTrace", "WireFormats", "CaptureAnalyzer", "Assertions", "Reports", "Crypto", "EventLoop",
+            "HandoffProxy", "Lab", "FoundationEssentials", "Dispatch", "Synchronization",
         ],
         "handoff": ["CommandLine"],
     ]

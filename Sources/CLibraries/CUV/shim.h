@@ -1,0 +1,2 @@
+// libuv: event loop, timers, resolver, signals, terminal.
+#include <uv.h>
