@@ -10,7 +10,7 @@ import Testing
         "Crypto": ["COpenSSL"],
         "WireFormats": ["SessionTrace", "Crypto", "ContentCodings", "CNghttp2"],
         "CaptureAnalyzer": [
-            "SessionTrace", "WireFormats", "Crypto", "ContentCodings", "CPcap", "Glibc", "Musl", "Darwin",
+            "SessionTrace", "WireFormats", "Crypto", "ContentCodings", "CPcap", "Synchronization",
         ],
         "Assertions": ["SessionTrace", "Crypto", "ContentCodings", "CYaml"],
         "Reports": ["SessionTrace", "Assertions"],

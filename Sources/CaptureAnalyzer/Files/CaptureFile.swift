@@ -26,8 +26,9 @@ public struct CaptureFile: ~Copyable {
     ///   - path: a file, or `-` for standard input.
     ///   - filter: a BPF expression (pcap-filter(7)); packets that it refuses are counted, not handed out. Packets that
     ///     carry a mark are handed out always: a filter narrows traffic, not what the test says of itself.
+    ///   - growth: for a file that is still being written, its writer's word: `next()` then waits for more.
     public init(
-        path: String, filter: String? = nil, limits: CaptureLimits = CaptureLimits()
+        path: String, filter: String? = nil, limits: CaptureLimits = CaptureLimits(), growth: TraceGrowth? = nil
     ) throws(CaptureFileError) {
         self.path = path
         parser = CaptureParser(limits: limits)
@@ -37,7 +38,7 @@ public struct CaptureFile: ~Copyable {
             throw CaptureFileError(code: .filter, path: path, reason: error.reason)
         }
         do throws(SystemError) {
-            input = try CaptureInput(path: path)
+            input = try CaptureInput(path: path, growth: growth)
         } catch {
             throw CaptureFileError(code: .system(error.number), path: path, reason: error.words)
         }

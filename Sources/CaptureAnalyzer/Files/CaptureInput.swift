@@ -15,11 +15,17 @@ struct CaptureInput: ~Copyable {
     private(set) var trouble: String?
     /// Bytes behind the packed data that belong to nothing.
     private(set) var hasTrailingBytes = false
+    /// For a file that is still being written: its writer's word.
+    private let growth: TraceGrowth?
+    /// Bytes read of the file, for `growth`.
+    private var offset: UInt64 = 0
 
-    init(path: String) throws(SystemError) {
+    init(path: String, growth: TraceGrowth? = nil) throws(SystemError) {
+        self.growth = growth
         let descriptor = try FileDescriptor(path: path)
         var head: [UInt8] = []
-        while head.count < 4 {
+        // A trace that is being written is never packed.
+        while growth == nil, head.count < 4 {
             let piece = try Self.piece(descriptor, length: 4 - head.count)
             if piece.isEmpty { break }
             head += piece
@@ -53,11 +59,21 @@ struct CaptureInput: ~Copyable {
             {
                 return count
             }
-            return try descriptor.read(into: buffer)
+            return try readFollowing(into: buffer)
         } catch {
             trouble = "reading failed: \(error.words)"
             return 0
         }
+    }
+
+    /// Reads what there is; of a file that grows, waits for more rather than taking its present end for the last.
+    private mutating func readFollowing(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
+        guard let growth else { return try descriptor.read(into: buffer) }
+        guard let available = growth.bytesToRead(behind: offset) else { return 0 }
+        let count = try descriptor.read(
+            into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(min(available, UInt64(buffer.count))))))
+        offset += UInt64(count)
+        return count
     }
 
     private static func piece(_ descriptor: borrowing FileDescriptor, length: Int) throws(SystemError) -> [UInt8] {

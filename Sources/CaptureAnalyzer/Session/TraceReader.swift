@@ -11,6 +11,8 @@ public struct TraceOptions: Sendable {
     public var filter: String?
     /// Whether `NAME.keylog`, `NAME.keys` and `NAME.marks.jsonl` beside the trace are read.
     public var readsCompanions = true
+    /// For a trace that is still being written: its writer's word. Reading then ends when the writer says so.
+    public var growth: TraceGrowth?
     /// Whether the facts list every request.
     public var keepsRequestLines = false
 
@@ -68,7 +70,7 @@ public enum TraceReader {
         let companions = try Companions.load(for: path, options: options)
         var session = TraceSession(companions: companions, options: options)
         do {
-            var file = try CaptureFile(path: path, filter: options.filter)
+            var file = try CaptureFile(path: path, filter: options.filter, growth: options.growth)
             session.begin(companions, into: receive)
             while let record = try file.next() {
                 session.take(record, into: receive)

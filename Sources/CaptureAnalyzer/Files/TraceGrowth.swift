@@ -1,0 +1,122 @@
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// The word between the writer of a trace and a reader that follows the file while it grows.
+///
+/// The writer says how far the file has grown, and when it ends; the reader waits for that instead of taking the end of
+/// what is there for the end of the trace. Whoever needs to know what the reader learnt up to a place in the file asks
+/// with `whenRead`.
+public final class TraceGrowth: Sendable {
+    private struct State {
+        var written: UInt64 = 0
+        var read: UInt64 = 0
+        var hasEnded = false
+        var isWaiting = false
+        var actions: [(offset: UInt64, run: @Sendable () -> Void)] = []
+    }
+
+    private let state = Mutex(State())
+    private let idle: @Sendable () -> Void
+    /// A pipe that wakes the reader; a byte in it means: look again.
+    private let wakeReader: Int32
+    private let wakeWriter: Int32
+
+    /// Makes the word for one file.
+    ///
+    /// - Parameter idle: called on the reader's thread each time it has read all that was written, before it waits.
+    /// - Returns: nil when the process has no descriptor left.
+    public init?(idle: @escaping @Sendable () -> Void = {}) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        wakeReader = ends[0]
+        wakeWriter = ends[1]
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        self.idle = idle
+    }
+
+    deinit {
+        close(wakeReader)
+        close(wakeWriter)
+    }
+
+    /// The file holds `count` bytes now, all of them whole blocks.
+    public func wrote(upTo count: UInt64) {
+        wake { $0.written = max($0.written, count) }
+    }
+
+    /// Nothing more will be written.
+    public func end() {
+        wake { $0.hasEnded = true }
+    }
+
+    /// Runs `action` on the reader's thread once it has read, and given as events, everything up to byte `offset`; at once
+    /// when it has, and at the latest when it has ended.
+    public func whenRead(upTo offset: UInt64, _ action: @escaping @Sendable () -> Void) {
+        let isDue = state.withLock { state in
+            if state.read >= offset { return true }
+            state.actions.append((offset, action))
+            return false
+        }
+        if isDue { action() }
+    }
+
+    // MARK: The reader's side
+
+    /// How many bytes of whole blocks lie behind the `offset` bytes that have been read: waits until there are some; nil
+    /// when there never will be.
+    ///
+    /// The reader takes no byte beyond, so that a block that its writer has to take back is never seen.
+    func bytesToRead(behind offset: UInt64) -> UInt64? {
+        readerReached(offset)
+        var hasToldIdle = false
+        while true {
+            let (written, ended) = state.withLock { state in
+                state.isWaiting = state.written <= offset && !state.hasEnded && hasToldIdle
+                return (state.written, state.hasEnded)
+            }
+            if written > offset { return written - offset }
+            if ended {
+                readerReached(.max)
+                return nil
+            }
+            if !hasToldIdle {
+                hasToldIdle = true
+                idle()
+                continue
+            }
+            var byte: UInt8 = 0
+            _ = read(wakeReader, &byte, 1)
+        }
+    }
+
+    /// Everything whole up to `offset` has been given as events.
+    private func readerReached(_ offset: UInt64) {
+        let due = state.withLock { state -> [@Sendable () -> Void] in
+            state.read = max(state.read, offset)
+            guard !state.actions.isEmpty else { return [] }
+            let reached = state.read
+            let due = state.actions.filter { $0.offset <= reached }.map(\.run)
+            state.actions.removeAll { $0.offset <= reached }
+            return due
+        }
+        for action in due { action() }
+    }
+
+    private func wake(_ change: (inout State) -> Void) {
+        let isWaiting = state.withLock { state in
+            change(&state)
+            defer { state.isWaiting = false }
+            return state.isWaiting
+        }
+        guard isWaiting else { return }
+        var byte: UInt8 = 0
+        _ = write(wakeWriter, &byte, 1)
+    }
+}
