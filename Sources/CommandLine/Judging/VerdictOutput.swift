@@ -1,0 +1,82 @@
+internal import Assertions
+internal import Crypto
+internal import Reports
+
+/// Shows the verdict over a set of traces and writes the reports that were asked for.
+struct VerdictOutput {
+    let handoff: Handoff
+    let reports: [ReportRequest]
+    /// Whether the text shows what passing rules looked at, and rules that do not apply.
+    let isVerbose: Bool
+    let isStrict: Bool
+
+    /// Shows `set` and writes the reports. Returns the exit status: of the verdict, or of a report that can't be written.
+    func give(_ set: SetVerdict) -> ExitStatus {
+        show(set, asText: !reports.contains { $0.path == "-" })
+        var status = ExitStatus(set.outcome)
+        for report in reports {
+            do {
+                try write(report, set)
+            } catch {
+                handoff.console.complain(
+                    "\(error); the \(report.format.rawValue) report is not written, give another path")
+                status = status.worse(.usage)
+            }
+        }
+        return status
+    }
+
+    private func show(_ set: SetVerdict, asText: Bool) {
+        let console = handoff.console
+        let style = console.style(handoff.environment)
+        // Who sees both outputs on one terminal reads each error once.
+        let isSeenInText = asText && console.resultIsTerminal && console.talkIsTerminal
+        for trace in set.traces {
+            if let error = trace.error, !isSeenInText { console.complain(error) }
+            guard asText else { continue }
+            if let verdict = trace.verdict {
+                let table = VerdictTable(
+                    path: trace.path, verdict: verdict, outcome: set.outcome(of: trace), style: style)
+                console.result(table.text(isVerbose: isVerbose) + "\n")
+            } else {
+                console.result(unreadableText(path: trace.path, error: trace.error ?? "", style: style) + "\n")
+            }
+        }
+        if asText { console.result(SetSummary(set: set, style: style).text) }
+    }
+
+    private func write(_ report: ReportRequest, _ set: SetVerdict) throws(FileError) {
+        let text: String
+        switch report.format {
+        case .json:
+            var digests: [String: String] = [:]
+            for trace in set.traces where trace.path != "-" && trace.verdict != nil {
+                digests[trace.path] = try? FileSystem.withMapped(trace.path) { bytes in
+                    HashFunction.sha256.digest(of: bytes).map { byte in
+                        (byte < 16 ? "0" : "") + String(byte, radix: 16)
+                    }.joined()
+                }
+            }
+            text = JSONReport(set: set, version: handoffVersion, digests: digests).text
+        case .junit:
+            text = JUnitReport(traces: set.traces, isStrict: isStrict).text
+        }
+        if report.path == "-" {
+            handoff.console.result(text)
+        } else {
+            try FileSystem.write(Array(text.utf8), to: report.path)
+        }
+    }
+}
+
+extension ExitStatus {
+    /// The status of an outcome.
+    init(_ outcome: Outcome) {
+        switch outcome {
+        case .conforming: self = .conforming
+        case .inconclusive: self = .inconclusive
+        case .unreadable: self = .unreadable
+        case .violation: self = .violation
+        }
+    }
+}
