@@ -157,6 +157,20 @@ private let osNoiseHostListText = """
     optimizationguide-pa.googleapis.com store-and-updates
     content-autofill.googleapis.com store-and-updates
     edgedl.me.gvt1.com store-and-updates
+    albert.apple.com store-and-updates
+    identity.apple.com store-and-updates
+    deviceenrollment.apple.com store-and-updates
+    iprofiles.apple.com store-and-updates
+    humb.apple.com store-and-updates
+    tbsc.apple.com store-and-updates
+    skl.apple.com store-and-updates
+    appldnld.apple.com store-and-updates
+    updates-http.cdn-apple.com store-and-updates
+    swdist.apple.com store-and-updates
+    swscan.apple.com store-and-updates
+    ppq.apple.com store-and-updates
+    play-fe.googleapis.com store-and-updates
+    ota.googlezip.net store-and-updates
     xp.apple.com system-telemetry
     metrics.apple.com system-telemetry
     metrics.icloud.com system-telemetry

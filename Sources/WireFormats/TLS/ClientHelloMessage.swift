@@ -34,6 +34,9 @@ public struct ClientHelloMessage: Hashable, Sendable {
     public var applicationProtocols: [String] = []
     /// The first ALPN name as it stood on the wire.
     public var firstApplicationProtocol: [UInt8] = []
+    /// The ALPN names as they stood on the wire: each after its length byte, without the two bytes of the list's own
+    /// length (RFC 7301 §3.1). Empty without the extension.
+    public var applicationProtocolList: [UInt8] = []
     /// Versions of the supported_versions extension in order, GREASE included; empty without the extension.
     public var supportedVersions: [UInt16] = []
     /// Signature algorithms in order, GREASE included.
@@ -92,7 +95,9 @@ public struct ClientHelloMessage: Hashable, Sendable {
                 if kind == 0, serverName == nil { serverName = HostName(String(decoding: name, as: UTF8.self)) }
             }
         case TLSExtensionType.applicationProtocols:
-            var names = PresentationReader(reader.vector16() ?? UnsafeRawBufferPointer(start: nil, count: 0))
+            let list = reader.vector16() ?? UnsafeRawBufferPointer(start: nil, count: 0)
+            applicationProtocolList = Array(list)
+            var names = PresentationReader(list)
             while let name = names.vector8() {
                 if applicationProtocols.isEmpty { firstApplicationProtocol = Array(name) }
                 applicationProtocols.append(String(decoding: name, as: UTF8.self))
