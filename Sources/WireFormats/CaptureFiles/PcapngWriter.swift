@@ -28,6 +28,18 @@ public struct PcapngWriter: Sendable {
         return taken
     }
 
+    /// Gives the blocks that were written since the last take, and takes an array whose space is used for the next ones,
+    /// so that two arrays going to and fro serve a file of any length.
+    public mutating func exchangeBytes(_ space: inout [UInt8]) {
+        space.removeAll(keepingCapacity: true)
+        swap(&bytes, &space)
+    }
+
+    /// Forgets the blocks that were written since the last take.
+    public mutating func dropBytes() {
+        bytes = []
+    }
+
     /// Section header block: forgets the interfaces of the section before.
     public mutating func section(
         userApplication: String? = nil, hardware: String? = nil, operatingSystem: String? = nil, comments: [String] = []

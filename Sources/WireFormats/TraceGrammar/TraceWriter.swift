@@ -61,6 +61,17 @@ public struct TraceWriter: Sendable {
         pcapng.takeBytes()
     }
 
+    /// Gives the bytes written since the last take, and takes an empty array whose space is used for the next ones.
+    public mutating func exchangeBytes(_ space: inout [UInt8]) {
+        pcapng.exchangeBytes(&space)
+    }
+
+    /// Bytes written and not yet taken.
+    public var byteCount: Int { pcapng.bytes.count }
+
+    /// Packets written since the start.
+    public var packetCount: UInt64 { packets }
+
     /// Writes NSS key log lines, which must be in the file before the bytes that need them.
     public mutating func secrets(_ keyLog: [UInt8]) {
         pcapng.secrets(DecryptionSecrets(kind: .tlsKeyLog, bytes: keyLog))
@@ -161,6 +172,12 @@ public struct TraceWriter: Sendable {
     /// Forgets a connection; its frames stay. Memory follows open connections.
     public mutating func forget(_ id: ConnectionID) {
         flows[id] = nil
+    }
+
+    /// Forgets all connections and what was written but not taken: nobody is going to read on.
+    public mutating func forgetAll() {
+        flows = [:]
+        pcapng.dropBytes()
     }
 
     /// Writes what the proxy has to say of a connection: the comment of a bare ACK towards the device, since the frame
