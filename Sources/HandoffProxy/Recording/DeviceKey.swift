@@ -24,16 +24,3 @@ extension DeviceKey: CustomStringConvertible {
         }
     }
 }
-
-extension IPAddress {
-    /// The IPv4 address that an IPv4-mapped one (::ffff:0:0/96, RFC 4291 §2.5.5.2) stands for, itself otherwise.
-    var unmapped: IPAddress {
-        guard !isIPv4, high == 0, low >> 32 == 0xFFFF else { return self }
-        return IPAddress(ipv4: UInt32(truncatingIfNeeded: low))
-    }
-}
-
-extension Endpoint {
-    /// With the address that an IPv4-mapped one stands for.
-    var unmapped: Endpoint { Endpoint(address: address.unmapped, port: port) }
-}
