@@ -79,6 +79,16 @@ public struct SessionJudge {
     /// the set (`JudgeOptions.foreignTokens`).
     public var tokens: [Secret] { model.tokens.map { Secret($0) } }
 
+    /// What the trace has shown so far of handoff and neutral URLs: what the requests of a withheld connection are held
+    /// against (`JourneySorter`). Costs a pass over the session requests and projections.
+    public var journeyKnowledge: JourneyKnowledge { model.journeyKnowledge }
+
+    /// How a URL relates to the handoff and neutral URLs seen so far.
+    public func relation(of url: String) -> JourneyRelation { model.journeyKnowledge.relation(of: url) }
+
+    /// Whether the browser has asked a Chia host for anything so far.
+    public var hasOpenedChia: Bool { model.chiaRequests.contains { $0.actor.actor == .browser } }
+
     /// Judges what was seen. Call it once, after `traceEnded`.
     public mutating func finish() -> TraceVerdict {
         let session = model.finish()

@@ -71,4 +71,47 @@ struct WebAddress: Hashable, Sendable {
 
     /// The path without a trailing slash.
     var barePath: Substring { path.utf8.count > 1 && path.hasSuffix("/") ? path.dropLast() : path[...] }
+
+    /// The address as text, in one form: no default port, no fragment.
+    var text: String {
+        let isDefaultPort = port == (scheme == "http" ? 80 : 443)
+        let name = host.text.contains(":") ? "[\(host)]" : host.text
+        return "\(scheme)://\(name)\(isDefaultPort ? "" : ":\(port)")\(path)\(query.map { "?\($0)" } ?? "")"
+    }
+
+    /// What a browser makes of the address before it asks for it (WHATWG URL §4.4): dot segments are gone, and what may not
+    /// stand in a URL is percent-encoded. Escapes that are there stay as they are.
+    var normalised: WebAddress {
+        var address = self
+        var segments: [Substring] = []
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        for (index, segment) in parts.enumerated() {
+            let isLast = index == parts.count - 1
+            switch segment.lowercased() {
+            case ".", "%2e":
+                if isLast { segments.append("") }
+            case "..", ".%2e", "%2e.", "%2e%2e":
+                if !segments.isEmpty { segments.removeLast() }
+                if isLast { segments.append("") }
+            default: segments.append(segment)
+            }
+        }
+        address.path = Self.encoded("/" + segments.joined(separator: "/"))
+        address.query = query.map(Self.encoded)
+        return address
+    }
+
+    private static func encoded(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            // Space, ", <, >, `, {, |, }, ^, control characters and what is no ASCII.
+            case 0...0x20, 0x22, 0x3C, 0x3E, 0x5E, 0x60, 0x7B...0x7D, 0x7F...0xFF:
+                bytes.append(0x25)
+                for digit in [byte >> 4, byte & 15] { bytes.append(digit < 10 ? 0x30 + digit : 0x37 + digit) }
+            default: bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
 }
