@@ -112,7 +112,7 @@ private final class StubGuide: JourneyGuide {
         let headers: [UInt8] = [0, 0, UInt8(block.count), 1, 5, 0, 0, 0, 1]
         #expect(Self.feed(&watch, headers, from: .client) == .wait)
         #expect(Self.feed(&watch, block, from: .client) == .withhold(attributes: ["actor": "browser"]))
-        Self.feed(&watch, [0, 0, 1, 1, 5, 0, 0, 0, 1, 0x88], from: .server)
+        Self.feed(&watch, [0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 1, 1, 5, 0, 0, 0, 1, 0x88], from: .server)
         let exchanges = watch.takeExchanges()
         #expect(exchanges.map { $0.response?.status } == [200])
     }
