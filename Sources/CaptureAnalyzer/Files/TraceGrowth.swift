@@ -20,25 +20,21 @@ public final class TraceGrowth: Sendable {
         var hasEnded = false
         var isWaiting = false
         var actions: [(offset: UInt64, run: @Sendable () -> Void)] = []
+        var idle: @Sendable () -> Void = {}
     }
 
     private let state = Mutex(State())
-    private let idle: @Sendable () -> Void
     /// A pipe that wakes the reader; a byte in it means: look again.
     private let wakeReader: Int32
     private let wakeWriter: Int32
 
-    /// Makes the word for one file.
-    ///
-    /// - Parameter idle: called on the reader's thread each time it has read all that was written, before it waits.
-    /// - Returns: nil when the process has no descriptor left.
-    public init?(idle: @escaping @Sendable () -> Void = {}) {
+    /// Makes the word for one file; nil when the process has no descriptor left.
+    public init?() {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
         wakeReader = ends[0]
         wakeWriter = ends[1]
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        self.idle = idle
     }
 
     deinit {
@@ -67,6 +63,11 @@ public final class TraceGrowth: Sendable {
         if isDue { action() }
     }
 
+    /// Has `action` called on the reader's thread each time it has read all that was written, before it waits.
+    public func whenIdle(_ action: @escaping @Sendable () -> Void) {
+        state.withLock { $0.idle = action }
+    }
+
     // MARK: The reader's side
 
     /// How many bytes of whole blocks lie behind the `offset` bytes that have been read: waits until there are some; nil
@@ -88,7 +89,7 @@ public final class TraceGrowth: Sendable {
             }
             if !hasToldIdle {
                 hasToldIdle = true
-                idle()
+                state.withLock(\.idle)()
                 continue
             }
             var byte: UInt8 = 0

@@ -27,6 +27,8 @@ public struct Timeline: Sendable {
     private var omitted = 0
     private var hosts: [ConnectionID: HostName] = [:]
     private var servers: [ConnectionID: Endpoint] = [:]
+    private var processes: [ConnectionID: ProcessIdentity] = [:]
+    private var senders = SenderSigns()
 
     /// Makes a timeline; `role` names the role that the policy gives a host.
     public init(style: TextStyle, redactor: Redactor, role: @escaping @Sendable (HostName) -> String?) {
@@ -40,6 +42,7 @@ public struct Timeline: Sendable {
         switch event {
         case .connectionOpened(let connection):
             servers[connection.id] = connection.server
+            processes[connection.id] = connection.process
             if let target = connection.tunnelTarget {
                 hosts[connection.id] = target.host
                 add(
@@ -77,9 +80,25 @@ public struct Timeline: Sendable {
                 PacketReference(number: spot.noticed.number, time: max(spot.span.earliest, Instant(nanoseconds: 0))),
                 spot.connection ?? ConnectionID(-1), "unseen", "\(spot.reason.rawValue)\(host)\(bytes)\(detail)",
                 .warning)
-        case .processIdentified, .requestStarted, .delivery, .secureSession, .connectionClosed, .traceEnded:
+        case .processIdentified(let id, let process):
+            processes[id] = process
+        case .connectionClosed(let end):
+            // Ids are not given twice, and a recording may run for hours.
+            servers[end.id] = nil
+            hosts[end.id] = nil
+            processes[end.id] = nil
+        case .requestStarted, .delivery, .secureSession, .traceEnded:
             break
         }
+    }
+
+    /// The lines since the last call, newline at their end: for who shows a trace while it is recorded.
+    public mutating func takeText() -> String {
+        defer {
+            entries.removeAll(keepingCapacity: true)
+            omitted = 0
+        }
+        return text
     }
 
     /// The timeline, newline at its end.
@@ -110,8 +129,9 @@ public struct Timeline: Sendable {
             return
         }
         let host = request.host ?? hosts[exchange.id.connection]
+        let sender = senders.sender(of: request, process: processes[exchange.id.connection])
         var line =
-            "\(padded(redactor.name(request.method), 5)) \(host.map(named) ?? "?")\(redactor.path(request.pathAndQuery))"
+            "\(padded(sender, 7)) \(padded(redactor.name(request.method), 5)) \(host.map(named) ?? "?")\(redactor.path(request.pathAndQuery))"
         if request.body.length > 0 { line += "  \(byteCount(request.body.length)) up" }
         if let response = exchange.response {
             line += "  → \(response.status), \(byteCount(response.body.length))"

@@ -1,0 +1,152 @@
+internal import Assertions
+internal import CaptureAnalyzer
+internal import Dispatch
+internal import Reports
+internal import SessionTrace
+internal import Synchronization
+
+/// Judges a trace while it is recorded: it follows the file that the recorder writes, with the reader that `check` uses,
+/// so that the verdict at the end is the verdict of the file.
+///
+/// What happens meanwhile goes to `show`: the timeline as it grows, violations as soon as they are seen, and that one is
+/// gone again when something later excuses it (a tap that was marked late).
+final class LiveJudge: Sendable {
+    /// One thing to show.
+    enum Output: Sendable {
+        /// Lines of the timeline, newline at their end.
+        case timeline(String)
+        /// A rule is violated so far.
+        case violated(RuleResult)
+        /// A rule that was violated no longer is.
+        case excused(RuleResult)
+    }
+
+    private struct State {
+        var judge: SessionJudge
+        var timeline: Timeline
+        /// Violations that were shown, by rule.
+        var shown: [String: Set<String>] = [:]
+        var hasNews = false
+        var lastLook = Instant.distantPast
+    }
+
+    /// Least time between two looks at the verdict so far.
+    private static let lookInterval: Int64 = 500_000_000
+
+    /// The trace.
+    let path: String
+    /// The word by which the recorder tells how far the file has grown.
+    let growth: TraceGrowth
+    private let state: Mutex<State>
+    private let verdict = Mutex<Judged?>(nil)
+    private let hasEnded = DispatchSemaphore(value: 0)
+    private let show: @Sendable (Output) -> Void
+
+    /// Makes a judge for the trace at `path`; nil when the process has no descriptor left for the word between them.
+    init?(
+        path: String, policy: Policy, options: JudgeOptions, style: TextStyle,
+        show: @escaping @Sendable (Output) -> Void
+    ) {
+        guard let growth = TraceGrowth() else { return nil }
+        self.path = path
+        self.growth = growth
+        self.show = show
+        let redactor = Redactor(installationKey: options.installationKey)
+        state = Mutex(
+            State(
+                judge: SessionJudge(policy: policy, options: options),
+                timeline: Timeline(style: style, redactor: redactor) { policy.roleName(of: $0) }))
+    }
+
+    /// Begins to read, on a thread of its own.
+    func start() -> Bool {
+        growth.whenIdle { [weak self] in self?.look(isIdle: true) }
+        return BackgroundThread.start { self.read() }
+    }
+
+    /// What the judge knows once it has read everything up to byte `offset` of the file.
+    func ask<Answer: Sendable>(
+        after offset: UInt64, _ question: @escaping @Sendable (borrowing SessionJudge) -> Answer
+    ) async -> Answer {
+        await withCheckedContinuation { continuation in
+            growth.whenRead(upTo: offset) {
+                continuation.resume(returning: self.state.withLock { question($0.judge) })
+            }
+        }
+    }
+
+    /// The verdict. Waits until the file has been read to its end, which `growth.end()` announces.
+    func finish() -> Judged {
+        hasEnded.wait()
+        defer { hasEnded.signal() }
+        return verdict.withLock { $0 } ?? Judged(trace: JudgedTrace(path: path, error: "\(path): was not judged"))
+    }
+
+    private func read() {
+        defer { hasEnded.signal() }
+        var options = TraceOptions()
+        options.growth = growth
+        do {
+            _ = try TraceReader.read(path: path, options: options) { receive($0) }
+            look(isIdle: false, isLast: true)
+            let judged = state.withLock { state in
+                Judged(trace: JudgedTrace(path: path, verdict: state.judge.finish()), tokens: state.judge.tokens)
+            }
+            verdict.withLock { $0 = judged }
+        } catch {
+            verdict.withLock { $0 = Judged(trace: JudgedTrace(path: path, error: "\(error)")) }
+        }
+    }
+
+    private func receive(_ event: SessionEvent) {
+        let isDue = state.withLock { state in
+            state.judge.receive(event)
+            state.timeline.receive(event)
+            switch event {
+            case .exchange, .message, .mark, .blindSpot, .proxyEvent, .nameLookup, .clientHello:
+                state.hasNews = true
+                return true
+            case .connectionOpened, .processIdentified, .requestStarted, .delivery, .secureSession,
+                .connectionClosed, .traceEnded:
+                return false
+            }
+        }
+        if isDue { look(isIdle: false) }
+    }
+
+    /// Shows the timeline so far, and what the verdict would be now: at once when nothing more is there to read, else from
+    /// time to time.
+    private func look(isIdle: Bool, isLast: Bool = false) {
+        let now = WallClock.now
+        let (lines, judge) = state.withLock { state -> (String, SessionJudge?) in
+            guard isIdle || isLast || now.nanoseconds(since: state.lastLook) >= Self.lookInterval else {
+                return ("", nil)
+            }
+            let lines = state.timeline.takeText()
+            guard !isLast, state.hasNews, now.nanoseconds(since: state.lastLook) >= Self.lookInterval else {
+                return (lines, nil)
+            }
+            state.lastLook = now
+            state.hasNews = false
+            return (lines, state.judge)
+        }
+        if !lines.isEmpty { show(.timeline(lines)) }
+        guard var judge else { return }
+        // A copy is finished; the judge itself goes on.
+        tell(judge.finish())
+    }
+
+    private func tell(_ verdict: TraceVerdict) {
+        var outputs: [Output] = []
+        state.withLock { state in
+            for rule in verdict.rules {
+                let known = state.shown[rule.id] ?? []
+                let found = Set(rule.verdict == .fail ? rule.findings.map(\.fingerprint) : [])
+                if !found.subtracting(known).isEmpty { outputs.append(.violated(rule)) }
+                if !known.isEmpty, found.isEmpty { outputs.append(.excused(rule)) }
+                state.shown[rule.id] = found
+            }
+        }
+        for output in outputs { show(output) }
+    }
+}
