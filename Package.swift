@@ -42,7 +42,7 @@ let package = Package(
         // Arrows point downwards only; Tests/CommandLineTests/ArchitectureTests.swift checks the imports.
         library("SessionTrace", []),
         library("ContentCodings", ["CZlib", "CBrotli", "CZstd"]),
-        library("Crypto", ["COpenSSL"]),
+        library("Crypto", ["SessionTrace", "COpenSSL"]),
         library("WireFormats", ["SessionTrace", "Crypto", "ContentCodings", "CNghttp2"]),
         library("CaptureAnalyzer", ["SessionTrace", "WireFormats", "Crypto", "ContentCodings", "CPcap"]),
         library("Assertions", ["SessionTrace", "Crypto", "ContentCodings", "CYaml"]),
@@ -62,7 +62,7 @@ let package = Package(
 
         tests("SessionTraceTests", ["SessionTrace"]),
         tests("ContentCodingsTests", ["ContentCodings"]),
-        tests("CryptoTests", ["Crypto"]),
+        tests("CryptoTests", ["Crypto", "SessionTrace"]),
         tests(
             "WireFormatsTests", ["WireFormats", "SessionTrace", "Crypto", "ContentCodings"], excluding: ["Golden"]),
         tests("CaptureAnalyzerTests", ["CaptureAnalyzer", "WireFormats", "SessionTrace", "Crypto"]),

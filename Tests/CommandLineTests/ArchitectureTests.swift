@@ -7,7 +7,7 @@ import Testing
     static let allowed: [String: Set<String>] = [
         "SessionTrace": [],
         "ContentCodings": ["CZlib", "CBrotli", "CZstd"],
-        "Crypto": ["COpenSSL"],
+        "Crypto": ["SessionTrace", "COpenSSL", "Synchronization"],
         "WireFormats": ["SessionTrace", "Crypto", "ContentCodings", "CNghttp2"],
         "CaptureAnalyzer": [
             "SessionTrace", "WireFormats", "Crypto", "ContentCodings", "CPcap", "Synchronization",
