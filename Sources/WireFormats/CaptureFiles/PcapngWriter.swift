@@ -78,12 +78,25 @@ public struct PcapngWriter: Sendable {
         _ packet: UnsafeRawBufferPointer, interface: Int = 0, at time: Instant, originalLength: Int? = nil,
         comments: [String] = [], droppedBefore: UInt64 = 0
     ) {
-        let start = open(BlockType.enhancedPacket)
-        append(UInt32(clamping: interface))
-        append(time: time, interface: interface)
-        append(UInt32(clamping: packet.count))
-        append(UInt32(clamping: originalLength ?? packet.count))
-        bytes += packet
+        self.packet(
+            packet, UnsafeRawBufferPointer(start: nil, count: 0), interface: interface, at: time,
+            originalLength: originalLength, comments: comments, droppedBefore: droppedBefore)
+    }
+
+    /// Enhanced packet block of a packet in two pieces, headers and payload, each copied once.
+    public mutating func packet(
+        _ headers: UnsafeRawBufferPointer, _ payload: UnsafeRawBufferPointer, interface: Int = 0, at time: Instant,
+        originalLength: Int? = nil, comments: [String] = [], droppedBefore: UInt64 = 0
+    ) {
+        let start = bytes.count
+        let length = headers.count + payload.count
+        let resolution = resolutions.indices.contains(interface) ? resolutions[interface] : .microseconds
+        let units = resolution.units(at: time)
+        appendWords(
+            BlockType.enhancedPacket, 0, UInt32(clamping: interface), UInt32(truncatingIfNeeded: units >> 32),
+            UInt32(truncatingIfNeeded: units), UInt32(clamping: length), UInt32(clamping: originalLength ?? length))
+        bytes += headers
+        bytes += payload
         pad()
         if !comments.isEmpty || droppedBefore > 0 {
             options(comments: comments, []) { writer in
@@ -187,13 +200,21 @@ public struct PcapngWriter: Sendable {
         pad()
         let length = UInt32(clamping: bytes.count - start + 4)
         append(length)
-        let encoded = Array(bytes.suffix(4))
-        bytes.replaceSubrange(start + 4..<start + 8, with: encoded)
+        bytes.withUnsafeMutableBytes {
+            $0.storeBytes(
+                of: byteOrder == .little ? length.littleEndian : length.bigEndian, toByteOffset: start + 4,
+                as: UInt32.self)
+        }
     }
 
     /// Fills up to a multiple of four: every block is one, so that the sum tells.
     private mutating func pad() {
-        while bytes.count & 3 != 0 { bytes.append(0) }
+        switch bytes.count & 3 {
+        case 1: append(0 as UInt16); bytes.append(0)
+        case 2: append(0 as UInt16)
+        case 3: bytes.append(0)
+        default: break
+        }
     }
 
     private mutating func options(
@@ -227,6 +248,22 @@ public struct PcapngWriter: Sendable {
         append(code)
         append(8 as UInt16)
         append(integer)
+    }
+
+    /// Appends the words that a packet's block begins with, in one go.
+    private mutating func appendWords(
+        _ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ e: UInt32, _ f: UInt32, _ g: UInt32
+    ) {
+        let words: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
+        if byteOrder == .little {
+            words = (
+                a.littleEndian, b.littleEndian, c.littleEndian, d.littleEndian, e.littleEndian, f.littleEndian,
+                g.littleEndian
+            )
+        } else {
+            words = (a.bigEndian, b.bigEndian, c.bigEndian, d.bigEndian, e.bigEndian, f.bigEndian, g.bigEndian)
+        }
+        withUnsafeBytes(of: words) { bytes += $0 }
     }
 
     private mutating func append(time: Instant, interface: Int) {

@@ -10,6 +10,9 @@ public struct TraceWriter: Sendable {
     public static let framePayloadLimit = 60_000
     /// The name of interface 0.
     public static let interfaceName = "handoff-proxy"
+    /// How long after a connection's end the proxy may still speak of it, in nanoseconds: a reader that has forgotten the
+    /// connection would take the frame for the start of another.
+    public static let afterwordNanoseconds: Int64 = 60_000_000_000
     /// The port of marks.
     public static let markPort: UInt16 = 4_774
 
@@ -31,6 +34,8 @@ public struct TraceWriter: Sendable {
         var client: Half
         var server: Half
         var isReset = false
+        /// When the later of both FINs, or the RST, was written.
+        var ended: Instant?
 
         subscript(side: Side) -> Half {
             get { side == .client ? client : server }
@@ -155,6 +160,7 @@ public struct TraceWriter: Sendable {
         write(segment, payload: Self.nothing, flow, from: side, at: time, comments: [])
         flow[side].isFinished = true
         if side == .client { flow.server.acknowledgesFinish = true }
+        if flow[side.peer].isFinished { flow.ended = time }
         flows[id] = flow
         if side == .client { acknowledgement(id, from: .server, at: time, comments: []) }
     }
@@ -166,6 +172,7 @@ public struct TraceWriter: Sendable {
         segment.isReset = true
         write(segment, payload: Self.nothing, flow, from: side, at: time, comments: [])
         flow.isReset = true
+        flow.ended = time
         flows[id] = flow
     }
 
@@ -181,18 +188,22 @@ public struct TraceWriter: Sendable {
     }
 
     /// Writes what the proxy has to say of a connection: the comment of a bare ACK towards the device, since the frame
-    /// before has left already. Of an unknown connection nothing is written.
+    /// before has left already. Nothing is written of an unknown connection, or of one that ended longer than
+    /// `afterwordNanoseconds` ago.
     public mutating func event(_ event: ProxyEvent, on id: ConnectionID, at time: Instant) {
+        if let ended = flows[id]?.ended, time.nanoseconds(since: ended) > Self.afterwordNanoseconds { return }
         acknowledgement(id, from: .server, at: time, comments: [TraceText.text(of: event)])
     }
 
     /// Writes a mark: a datagram from the device to the listener, with the same text as its comment.
     public mutating func mark(_ mark: Mark, from device: Endpoint, to listener: Endpoint, at time: Instant) {
         let text = TraceText.text(of: mark)
-        let frame = Array(text.utf8).withUnsafeBytes {
-            frames.udp(payload: $0, from: device, to: listener, byDevice: true)
+        packets &+= 1
+        Array(text.utf8).withUnsafeBytes { payload in
+            frames.udp(payload: payload, from: device, to: listener, byDevice: true) {
+                pcapng.packet($0, payload, at: time, comments: [text])
+            }
         }
-        packet(frame, at: time, comments: [text])
     }
 
     /// Ends the trace: interface statistics, whose presence says that the recorder stopped in order.
@@ -240,14 +251,10 @@ public struct TraceWriter: Sendable {
         _ segment: FrameWriter.Segment, payload: UnsafeRawBufferPointer, _ flow: Flow, from side: Side,
         at time: Instant, comments: [String]
     ) {
-        let frame = frames.tcp(
-            segment, payload: payload, from: flow[side].endpoint, to: flow[side.peer].endpoint,
-            byDevice: side == .client)
-        packet(frame, at: time, comments: comments)
-    }
-
-    private mutating func packet(_ frame: [UInt8], at time: Instant, comments: [String]) {
         packets &+= 1
-        pcapng.packet(frame, at: time, comments: comments)
+        frames.tcp(
+            segment, payload: payload, from: flow[side].endpoint, to: flow[side.peer].endpoint,
+            byDevice: side == .client
+        ) { pcapng.packet($0, payload, at: time, comments: comments) }
     }
 }

@@ -1,0 +1,100 @@
+import Foundation
+
+/// A command that has run to its end: its status and what it printed.
+struct FinishedCommand {
+    /// The exit status, or 128 and the signal.
+    var status: Int32
+    var output: String
+
+    var lines: [String] { output.split(separator: "\n").map(String.init) }
+
+    /// Runs `path` and waits for its end.
+    init(_ path: String, _ arguments: [String]) throws {
+        let child = try SpawnedProcess(path, arguments)
+        output = child.readAll()
+        status = child.wait()
+    }
+
+    /// Where a tool is installed; nil when it is not.
+    static func find(_ name: String) -> String? {
+        ["/usr/bin/", "/usr/sbin/", "/sbin/", "/bin/", "/usr/local/bin/"].map { $0 + name }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+}
+
+/// A process that a test started, with its output in a pipe. Ended by its own id, at the latest with this object.
+final class SpawnedProcess {
+    let id: pid_t
+    private let output: Int32
+    private var isOver = false
+
+    init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw POSIXError(.EMFILE) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        let merged = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        var argumentList = ([path] + arguments).map { strdup($0) } + [nil]
+        var environmentList = merged.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer {
+            for text in argumentList + environmentList { free(text) }
+        }
+        var child: pid_t = 0
+        let result = posix_spawn(&child, path, &actions, nil, &argumentList, &environmentList)
+        close(ends[1])
+        guard result == 0 else {
+            close(ends[0])
+            throw POSIXError(.ENOENT)
+        }
+        id = child
+        output = ends[0]
+    }
+
+    deinit {
+        kill()
+        close(output)
+    }
+
+    /// Everything that it prints until it closes its output.
+    func readAll() -> String {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(output, &buffer, buffer.count)
+            if count <= 0 { break }
+            bytes += buffer[..<count]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Waits for its end and gives its status.
+    func wait() -> Int32 {
+        var status: Int32 = 0
+        while waitpid(id, &status, 0) < 0, errno == EINTR {}
+        isOver = true
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+    }
+
+    /// Ends it as nothing can be ended sooner: SIGKILL.
+    func kill() {
+        guard !isOver else { return }
+        Foundation.kill(id, SIGKILL)
+        _ = wait()
+    }
+}
+
+/// tshark, where it is installed.
+enum Tshark {
+    static let path = FinishedCommand.find("tshark")
+
+    /// Runs it and gives its lines on standard output.
+    static func run(_ arguments: [String]) throws -> [String] {
+        guard let path else { return [] }
+        return try FinishedCommand(path, arguments).lines
+    }
+}
