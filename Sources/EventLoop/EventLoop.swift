@@ -130,6 +130,10 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         UnownedTaskExecutor(ordinary: self)
     }
 
+    /// A loop for what belongs to the process rather than to a connection: signals, the terminal, look-ups from elsewhere.
+    /// Started with the first use, never stopped; nil when the system gives no descriptor for it.
+    static let shared: EventLoop? = try? EventLoop(name: "process")
+
     // MARK: - Work from anywhere
 
     public func enqueue(_ job: consuming ExecutorJob) {
@@ -177,6 +181,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     // MARK: - The thread
 
     private func main() {
+        LinuxSocket.nameThread(name)
         pthread_setspecific(Self.currentKey, Unmanaged.passUnretained(self).toOpaque())
         while !takeSharedWork() {
             runJobs(limit: Self.jobsPerTurn)

@@ -56,8 +56,10 @@ final class LibUV {
                 guard let handle, uv_is_closing(handle) == 0 else { return }
                 uv_close(handle, nil)
             }, nil)
-        while uv_run(loop, UV_RUN_DEFAULT) != 0 {}
-        uv_loop_close(loop)
+        // Closing callbacks come in the next turn; only a look-up that a thread of the pool is busy with takes longer. Then
+        // the loop's memory is left to it: waiting for a name server would hold up the end of the process.
+        for _ in 0..<4 where uv_run(loop, UV_RUN_NOWAIT) == 0 { break }
+        guard uv_loop_close(loop) == 0 else { return }
         idleTimers.removeAll()
         wakeHandle.deallocate()
         loop.deallocate()
@@ -131,11 +133,16 @@ final class LibUV {
 
     /// Looks `name` up on the thread pool and calls `done` once; the request can be cancelled while it waits for a thread.
     func resolve(
-        _ name: String, family: Int32, done: @escaping (Result<[IPAddress], ResolverError>) -> Void
+        _ name: String, family: Resolver.Family, done: @escaping (Result<[IPAddress], ResolverError>) -> Void
     ) -> LibUVResolution {
         let request = LibUVResolution(done: done)
         var hints = addrinfo()
-        hints.ai_family = family
+        hints.ai_family =
+            switch family {
+            case .any: AF_UNSPEC
+            case .ipv4: AF_INET
+            case .ipv6: AF_INET6
+            }
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         let status = uv_getaddrinfo(
             loop, request.request,

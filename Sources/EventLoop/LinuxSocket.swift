@@ -99,6 +99,30 @@ enum LinuxSocket {
         }
     }
 
+    static func wantDatagramDetails(_ descriptor: Int32, isIPv4: Bool) {
+        _ = handoff_datagram_details(descriptor, isIPv4 ? 0 : 1)
+    }
+
+    /// One datagram, with sender, destination address, the kernel's time of arrival, and whether it was cut.
+    static func receive(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> (
+        outcome: Outcome, from: Endpoint?, to: IPAddress?, arrival: Instant?, isCut: Bool
+    ) {
+        var from = sockaddr_storage()
+        var to = sockaddr_storage()
+        var nanoseconds: Int64 = 0
+        var isCut: Int32 = 0
+        let result = outcome {
+            handoff_receive_datagram(descriptor, buffer.baseAddress, buffer.count, &from, &to, &nanoseconds, &isCut)
+        }
+        let arrival = nanoseconds == 0 ? nil : Instant(nanoseconds: nanoseconds)
+        return (result, Endpoint(from), Endpoint(to)?.address, arrival, isCut != 0)
+    }
+
+    /// Names the calling thread.
+    static func nameThread(_ name: String) {
+        handoff_name_thread(name)
+    }
+
     /// The error that the kernel holds for the socket, 0 for none; the kernel forgets it.
     static func takeError(_ descriptor: Int32) -> Int32 {
         var code: Int32 = 0

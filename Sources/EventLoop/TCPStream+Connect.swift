@@ -26,14 +26,18 @@ extension TCPStream {
     ) async throws(SocketError) -> sending TCPStream {
         guard let loop else { throw SocketError(code: EINVAL, operation: "connect") }
         let descriptor = try await open(to: endpoint, options, timeout, on: loop, isolation: #isolation)
+        return try stream(descriptor, to: endpoint)
+    }
+
+    static func stream(_ descriptor: PolledDescriptor, to peer: Endpoint) throws(SocketError) -> sending TCPStream {
         guard let local = LinuxSocket.localEndpoint(descriptor.number) else {
             descriptor.close()
             throw SocketError(code: ENOTCONN, operation: "connect")
         }
-        return TCPStream(connected: descriptor, local: local, peer: endpoint)
+        return TCPStream(connected: descriptor, local: local, peer: peer)
     }
 
-    private static func open(
+    static func open(
         to endpoint: Endpoint, _ options: ConnectOptions, _ timeout: Duration, on loop: EventLoop,
         isolation: isolated (any Actor)?
     ) async throws(SocketError) -> PolledDescriptor {

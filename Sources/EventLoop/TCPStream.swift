@@ -217,6 +217,24 @@ public final class TCPStream {
         descriptor.close()
     }
 
+    /// Sends FIN, then reads and throws away what the peer still sends, until its FIN, `limit` bytes or `duration`: only then
+    /// closes. So an answer that ends the connection early reaches a peer that is still sending.
+    public nonisolated(nonsending) func closeLingering(
+        for duration: Duration = .seconds(2), discardingAtMost limit: Int = 1 << 20
+    ) async {
+        finishWriting()
+        let deadline = ContinuousClock.now.advanced(by: duration)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16384, alignment: 16)
+        defer { buffer.deallocate() }
+        var left = limit
+        while left > 0 {
+            let time = deadline - ContinuousClock.now
+            guard time > .zero, let piece = try? await read(into: buffer, timeout: time), piece.count > 0 else { break }
+            left -= piece.count
+        }
+        close()
+    }
+
     private func makeWayIfDue(isolation: isolated (any Actor)?) async {
         let loop = descriptor.loop
         if loop.operationsLeft <= 0 {

@@ -8,7 +8,10 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 // The original destination of a redirected IPv4 connection (nf_conntrack, SO_ORIGINAL_DST = 80).
@@ -70,6 +73,60 @@ static inline int handoff_epoll_take(int set, uint64_t *tokens, uint32_t *events
         events[i] = ready[i].events;
     }
     return found;
+}
+
+// Asks for the time of arrival and the destination address with every datagram (struct in6_pktinfo is hidden behind
+// _GNU_SOURCE: IPV6_RECVPKTINFO = 49, IPV6_PKTINFO = 50).
+static inline int handoff_datagram_details(int descriptor, int is_ipv6) {
+    int on = 1;
+    if (setsockopt(descriptor, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) != 0) return -1;
+    if (is_ipv6 && setsockopt(descriptor, IPPROTO_IPV6, 49, &on, sizeof on) != 0) return -1;
+    return setsockopt(descriptor, IPPROTO_IP, IP_PKTINFO, &on, sizeof on) == 0 || is_ipv6 ? 0 : -1;
+}
+
+// One datagram: its bytes, sender, destination address (family 0 when unknown), kernel time (0 when unknown), and whether
+// it was longer than the buffer.
+static inline ssize_t handoff_receive_datagram(int descriptor, void *bytes, size_t count, struct sockaddr_storage *from,
+                                               struct sockaddr_storage *to, int64_t *nanoseconds, int *is_cut) {
+    union {
+        struct cmsghdr header;
+        char space[256];
+    } control;
+    struct iovec piece = {.iov_base = bytes, .iov_len = count};
+    struct msghdr message = {.msg_name = from,
+                             .msg_namelen = sizeof *from,
+                             .msg_iov = &piece,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    ssize_t received = recvmsg(descriptor, &message, 0);
+    memset(to, 0, sizeof *to);
+    *nanoseconds = 0;
+    *is_cut = 0;
+    if (received < 0) return received;
+    *is_cut = (message.msg_flags & MSG_TRUNC) != 0;
+    for (struct cmsghdr *item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
+        if (item->cmsg_level == SOL_SOCKET && item->cmsg_type == SO_TIMESTAMPNS) {
+            struct timespec time;
+            memcpy(&time, CMSG_DATA(item), sizeof time);
+            *nanoseconds = (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+        } else if (item->cmsg_level == IPPROTO_IP && item->cmsg_type == IP_PKTINFO) {
+            // struct in_pktinfo: interface, local address, destination address.
+            struct sockaddr_in *ipv4 = (struct sockaddr_in *)to;
+            ipv4->sin_family = AF_INET;
+            memcpy(&ipv4->sin_addr, CMSG_DATA(item) + 8, 4);
+        } else if (item->cmsg_level == IPPROTO_IPV6 && item->cmsg_type == 50) {
+            struct sockaddr_in6 *ipv6 = (struct sockaddr_in6 *)to;
+            ipv6->sin6_family = AF_INET6;
+            memcpy(&ipv6->sin6_addr, CMSG_DATA(item), 16);
+        }
+    }
+    return received;
+}
+
+// The name that debuggers and `top -H` show for the calling thread (at most 15 bytes).
+static inline void handoff_name_thread(const char *name) {
+    prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
 #endif
