@@ -1,5 +1,6 @@
 internal import Assertions
 internal import CaptureAnalyzer
+internal import SessionTrace
 
 /// The command `handoff`: words in, output and an exit status out.
 public struct Handoff {

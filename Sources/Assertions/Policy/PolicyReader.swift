@@ -1,3 +1,5 @@
+internal import SessionTrace
+
 extension Policy {
     /// Reads `handoff.yml`. `file` is how errors name it.
     ///

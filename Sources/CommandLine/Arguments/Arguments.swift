@@ -1,4 +1,4 @@
-import Assertions
+internal import SessionTrace
 
 /// What was wrong with a command line, in one sentence.
 struct UsageError: Error, Equatable {

@@ -1,4 +1,5 @@
 internal import Assertions
+internal import SessionTrace
 
 /// `handoff rules`: what the rules are.
 struct RulesCommand {

@@ -1,4 +1,5 @@
 internal import Assertions
+internal import SessionTrace
 
 /// A report that was asked for: `json=PATH`.
 struct ReportRequest: Equatable {

@@ -1,7 +1,7 @@
 /// Searching in borrowed bytes, eight at a time.
-enum ByteSearch {
+package enum ByteSearch {
     /// The offset of the first `byte` at or after `start`.
-    static func first(_ byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+    package static func first(_ byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         guard let base = bytes.baseAddress else { return nil }
         let count = bytes.count
         var at = start
@@ -21,7 +21,7 @@ enum ByteSearch {
     }
 
     /// Whether `bytes` equals `name`, which is lower case, without regard to ASCII case.
-    static func equalsIgnoringCase(_ bytes: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
+    package static func equalsIgnoringCase(_ bytes: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
         let count = name.utf8CodeUnitCount
         guard bytes.count == count else { return false }
         for index in 0..<count {
@@ -33,7 +33,7 @@ enum ByteSearch {
     }
 
     /// Whether `byte` may be part of a token (RFC 9110 §5.6.2).
-    static func isTokenByte(_ byte: UInt8) -> Bool {
+    package static func isTokenByte(_ byte: UInt8) -> Bool {
         // Bit n of a half stands for byte n (+ 64): letters, digits and !#$%&'*+-.^_`|~
         let low: UInt64 = 0x03FF_6CFA_0000_0000
         let high: UInt64 = 0x57FF_FFFF_C7FF_FFFE

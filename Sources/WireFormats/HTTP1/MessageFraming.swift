@@ -1,7 +1,7 @@
-internal import SessionTrace
+package import SessionTrace
 
 /// How the end of a message's content is found (RFC 9112 §6.3).
-enum BodyFraming: Equatable {
+package enum BodyFraming: Equatable {
     case none
     case length(Int)
     case chunked
@@ -9,9 +9,9 @@ enum BodyFraming: Equatable {
 }
 
 /// What the fields of a head say about framing, connection and upgrade; gathered while they are read.
-struct FramingFields {
+package struct FramingFields {
     /// What the Content-Length fields say together.
-    enum Length: Equatable {
+    package enum Length: Equatable {
         case absent
         case one(Int)
         /// Given more than once, always the same.
@@ -22,7 +22,7 @@ struct FramingFields {
     }
 
     /// What the Transfer-Encoding fields say together.
-    enum Transfer: Equatable {
+    package enum Transfer: Equatable {
         case absent
         /// `chunked` is the last coding, and applied once.
         case chunked
@@ -30,14 +30,17 @@ struct FramingFields {
         case other
     }
 
-    private(set) var length = Length.absent
-    private(set) var transfer = Transfer.absent
-    private(set) var host: String?
-    private(set) var hostCount = 0
-    private(set) var hasUpgrade = false
+    package private(set) var length = Length.absent
+    package private(set) var transfer = Transfer.absent
+    package private(set) var host: String?
+    package private(set) var hostCount = 0
+    package private(set) var hasUpgrade = false
+
+    /// Of a head without fields.
+    package init() {}
 
     /// Takes notice of a field.
-    mutating func note(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    package mutating func note(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         switch name.count {
         case 4 where ByteSearch.equalsIgnoringCase(name, "host"):
             hostCount &+= 1
@@ -101,7 +104,7 @@ struct FramingFields {
     /// RFC 9112 §6.1: Transfer-Encoding overrides Content-Length. §6.3: a response whose last coding is not `chunked` runs
     /// until close; a request like that, or one with unusable lengths, has no end that can be known, and a server closes:
     /// the rest of the stream is then taken as its body.
-    func framing(of side: Side, version: HTTPVersion) -> (framing: BodyFraming, ambiguity: String?) {
+    package func framing(of side: Side, version: HTTPVersion) -> (framing: BodyFraming, ambiguity: String?) {
         switch (transfer, length) {
         case (.absent, .absent):
             return (side == .client ? .none : .untilClose, nil)

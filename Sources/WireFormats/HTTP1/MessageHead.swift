@@ -1,22 +1,22 @@
-internal import SessionTrace
+package import SessionTrace
 
 /// A message head as read: start line, fields, and what the fields say about framing.
-struct MessageHead {
+package struct MessageHead {
     /// The start line.
-    enum Start {
+    package enum Start {
         case request(method: String, target: String)
         case status(Int, reason: String)
     }
 
-    var start: Start
-    var version: HTTPVersion
-    var fields = FieldSection()
-    var framing = FramingFields()
-    var anomalies: [Anomaly] = []
+    package var start: Start
+    package var version: HTTPVersion
+    package var fields = FieldSection()
+    package var framing = FramingFields()
+    package var anomalies: [Anomaly] = []
 
     /// Reads a whole head: from its first byte to the end of the empty line (or of what was read of it). Nil when its first
     /// line is no start line of this kind.
-    init?(_ bytes: UnsafeRawBufferPointer, from side: Side, fieldLimit: Int) {
+    package init?(_ bytes: UnsafeRawBufferPointer, from side: Side, fieldLimit: Int) {
         var lines = HeadLines(bytes)
         guard let first = lines.next() else { return nil }
         switch side {

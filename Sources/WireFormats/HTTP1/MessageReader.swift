@@ -1,4 +1,4 @@
-internal import SessionTrace
+package import SessionTrace
 
 /// Reads the messages of one direction of an HTTP/1 connection (RFC 9112): bytes in, heads and ends of messages out.
 ///
@@ -10,7 +10,7 @@ internal import SessionTrace
 ///   └──no head, hole──► searching ◄──────────────────────┘
 ///            (a start line is found ──► head)
 /// ```
-struct MessageReader {
+package struct MessageReader {
     private enum State {
         case head
         /// A head was handed out; `begin` has to be called.
@@ -22,7 +22,7 @@ struct MessageReader {
     }
 
     /// What a call of `read` came to.
-    enum Step {
+    package enum Step {
         case needsInput
         /// A head is whole; `begin` or `endAtHead` must follow. With the packet of its first byte.
         case head(MessageHead, started: PacketReference)
@@ -65,7 +65,7 @@ struct MessageReader {
     private(set) var hasReadAHead = false
 
     /// `startSeen`: the first byte given is the first of the connection.
-    init(side: Side, limits: ConversationLimits, startSeen: Bool) {
+    package init(side: Side, limits: ConversationLimits, startSeen: Bool) {
         self.side = side
         self.limits = limits
         state = startSeen ? .head : .searching(MessageSearch(side: side))
@@ -88,7 +88,7 @@ struct MessageReader {
     }
 
     /// Reads from `offset` on, to the next step.
-    mutating func read(_ input: UnsafeRawBufferPointer, from offset: inout Int, at packet: PacketReference) -> Step {
+    package mutating func read(_ input: UnsafeRawBufferPointer, from offset: inout Int, at packet: PacketReference) -> Step {
         switch state {
         case .head:
             return readHead(input, from: &offset, at: packet)
@@ -186,7 +186,7 @@ struct MessageReader {
     }
 
     /// Says how the content of the message ends whose head was handed out.
-    mutating func begin(_ framing: BodyFraming) {
+    package mutating func begin(_ framing: BodyFraming) {
         switch framing {
         case .none: state = .length(remaining: 0)
         case .length(let count):
@@ -198,7 +198,7 @@ struct MessageReader {
     }
 
     /// The message whose head was handed out has no content.
-    mutating func endAtHead(_ packet: PacketReference) -> MessageEnd {
+    package mutating func endAtHead(_ packet: PacketReference) -> MessageEnd {
         end(at: packet, isComplete: true)
     }
 
@@ -310,12 +310,12 @@ struct MessageReader {
 }
 
 /// The end of a message: its content and what came after it.
-struct MessageEnd {
-    var body = Body.empty
-    var trailers = FieldSection()
-    var anomalies: [Anomaly] = []
+package struct MessageEnd {
+    package var body = Body.empty
+    package var trailers = FieldSection()
+    package var anomalies: [Anomaly] = []
     /// Content bytes beyond the limit.
-    var dropped = 0
+    package var dropped = 0
     /// The packet with the last byte.
-    var ended: PacketReference
+    package var ended: PacketReference
 }

@@ -5,7 +5,7 @@ internal import SessionTrace
 /// A message begins where a whole line ends in a start line: `METHOD SP target SP HTTP/1.x` (a known method may follow
 /// the bytes of a body directly), or `HTTP/1.x SP 3DIGIT`. The places of packet borders play no part, so the same bytes
 /// give the same messages however they are split.
-struct MessageSearch {
+package struct MessageSearch {
     /// Bytes of an unfinished line that are kept; a start line that is longer is not found.
     static let lineLimit = 16 << 10
 

@@ -1,29 +1,29 @@
-internal import SessionTrace
+package import SessionTrace
 
 /// The first line of an HTTP/1 message (RFC 9112 §3, §4), read without copying.
-enum StartLine {
+package enum StartLine {
     /// A request line: where the method and the target lie in the line; the version is nil for an HTTP/0.9 request.
-    struct Request {
-        var method: Range<Int>
-        var target: Range<Int>
-        var version: HTTPVersion?
+    package struct Request {
+        package var method: Range<Int>
+        package var target: Range<Int>
+        package var version: HTTPVersion?
         /// What the grammar does not allow, if anything.
-        var oddity: String?
+        package var oddity: String?
     }
 
     /// A status line: the status, where the reason phrase lies in the line, and the version.
-    struct Status {
-        var status: Int
-        var reason: Range<Int>
-        var version: HTTPVersion
-        var oddity: String?
+    package struct Status {
+        package var status: Int
+        package var reason: Range<Int>
+        package var version: HTTPVersion
+        package var oddity: String?
     }
 
     /// Longest method that is believed.
-    static let methodLimit = 32
+    package static let methodLimit = 32
 
     /// Reads a request line without its line end. Nil when it is none.
-    static func request(_ line: UnsafeRawBufferPointer) -> Request? {
+    package static func request(_ line: UnsafeRawBufferPointer) -> Request? {
         var methodEnd = 0
         while methodEnd < line.count, ByteSearch.isTokenByte(line[methodEnd]) { methodEnd &+= 1 }
         guard methodEnd > 0, methodEnd <= methodLimit, methodEnd < line.count, line[methodEnd] == 0x20 else {
@@ -55,7 +55,7 @@ enum StartLine {
     }
 
     /// Reads a status line without its line end. Nil when it is none.
-    static func status(_ line: UnsafeRawBufferPointer) -> Status? {
+    package static func status(_ line: UnsafeRawBufferPointer) -> Status? {
         guard line.count >= 12, let version = version(line.slice(0..<8)), line[8] == 0x20 else { return nil }
         var start = 9
         var oddity: String?
@@ -79,7 +79,7 @@ enum StartLine {
     }
 
     /// Whether the first bytes of a message (its first line may be incomplete) can begin a request line.
-    static func mayBeginRequest(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    package static func mayBeginRequest(_ bytes: UnsafeRawBufferPointer) -> Bool {
         for index in 0..<min(bytes.count, methodLimit &+ 1) where !ByteSearch.isTokenByte(bytes[index]) {
             return index > 0 && bytes[index] == 0x20
         }
@@ -87,7 +87,7 @@ enum StartLine {
     }
 
     /// Whether the first bytes of a message can begin a status line.
-    static func mayBeginStatus(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    package static func mayBeginStatus(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let count = min(bytes.count, 5)
         for index in 0..<count {
             let expected: UInt8 =

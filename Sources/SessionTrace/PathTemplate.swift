@@ -34,7 +34,7 @@ public struct PathTemplate: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// A template without holes, for text that is known to hold none.
-    init(segments text: String) {
+    package init(segments text: String) {
         self.text = text
         prefix = text
         segments = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { .literal(String($0)) }
