@@ -88,7 +88,9 @@ package struct MessageReader {
     }
 
     /// Reads from `offset` on, to the next step.
-    package mutating func read(_ input: UnsafeRawBufferPointer, from offset: inout Int, at packet: PacketReference) -> Step {
+    package mutating func read(_ input: UnsafeRawBufferPointer, from offset: inout Int, at packet: PacketReference)
+        -> Step
+    {
         switch state {
         case .head:
             return readHead(input, from: &offset, at: packet)
