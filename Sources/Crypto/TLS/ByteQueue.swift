@@ -75,12 +75,11 @@ struct ByteQueue: ~Copyable {
     }
 }
 
-/// Ciphertext taken out of an engine, to be written to the peer: valid as long as this value, whatever the engine does.
-public struct TLSOutput: ~Copyable {
-    var queue: ByteQueue
-
-    /// The bytes to send, in order; valid as long as this value.
-    public var bytes: UnsafeRawBufferPointer { queue.bytes }
+/// Ciphertext taken out of an engine, to be written to the peer.
+public struct TLSOutput {
+    /// The bytes to send, in order. They belong to the engine: valid until the next `takeOutput` or the engine's end,
+    /// whatever else it does meanwhile.
+    public let bytes: UnsafeRawBufferPointer
     /// How many bytes there are.
-    public var count: Int { queue.count }
+    public var count: Int { bytes.count }
 }

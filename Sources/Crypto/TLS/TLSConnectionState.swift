@@ -1,5 +1,6 @@
 /// What OpenSSL's callbacks reach: the byte queues, and what they have noted about one connection.
 internal import COpenSSL
+internal import Glibc
 
 /// The part of an engine that OpenSSL points at.
 ///
@@ -10,8 +11,12 @@ struct TLSConnectionState: ~Copyable {
     var input = ByteQueue()
     /// Ciphertext for the peer.
     var output = ByteQueue()
+    /// Ciphertext that was taken out to be sent, and stays as it is until the next time.
+    var sending = ByteQueue()
     /// Lines of the NSS key log, not yet taken.
     var secrets: [UInt8] = []
+    /// TLS 1.2 and older: the one secret is among them, or was.
+    var hasMasterSecret = false
     /// The protocol that a server answers with.
     var chosenProtocol: UnsafeMutableBufferPointer<UInt8>?
     /// The last alert of the peer that says more than "I close".
@@ -29,6 +34,17 @@ struct TLSConnectionState: ~Copyable {
     deinit {
         chosenProtocol?.deallocate()
         X509_free(refusedCertificate)
+    }
+
+    /// Adds a line of the key log; the master secret of TLS 1.2 only once.
+    mutating func log(_ line: UnsafePointer<CChar>) {
+        let bytes = UnsafeRawBufferPointer(start: line, count: strlen(line))
+        if bytes.starts(with: "CLIENT_RANDOM ".utf8) {
+            if hasMasterSecret { return }
+            hasMasterSecret = true
+        }
+        secrets += bytes
+        secrets.append(0x0A)
     }
 
     /// The state that `ssl` belongs to.

@@ -53,13 +53,7 @@ final class SSLContext: @unchecked Sendable {
         SSL_CTX_set_options(
             pointer, HANDOFF_SSL_OP_ALL | HANDOFF_SSL_OP_NO_RENEGOTIATION | HANDOFF_SSL_OP_NO_COMPRESSION)
         SSL_CTX_set_keylog_callback(pointer) { ssl, line in
-            guard let state = TLSConnectionState.of(ssl), let line else { return }
-            var next = line
-            while next.pointee != 0 {
-                state.pointee.secrets.append(UInt8(bitPattern: next.pointee))
-                next += 1
-            }
-            state.pointee.secrets.append(0x0A)
+            if let line { TLSConnectionState.of(ssl)?.pointee.log(line) }
         }
         SSL_CTX_set_info_callback(pointer) { ssl, place, value in
             guard place & SSL_CB_ALERT != 0, let state = TLSConnectionState.of(ssl) else { return }

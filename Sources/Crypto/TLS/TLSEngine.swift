@@ -26,7 +26,6 @@ public final class TLSEngine {
     public private(set) var isHandshakeComplete = false
     private var inputHasEnded = false
     private var hasSentCloseNotify = false
-    private var hasLoggedMasterSecret = false
     private var failure: TLSFailure?
 
     /// The client's side: `handshake` makes the ClientHello.
@@ -102,11 +101,11 @@ public final class TLSEngine {
     }
 
     /// Takes the ciphertext that waits to be sent out of the engine, so that it can be written while the engine goes on.
-    /// The caller sends what it took in the order in which it took it.
+    /// One piece at a time: what was taken before is gone with the next call.
     public func takeOutput() -> TLSOutput {
-        var taken = ByteQueue()
-        swap(&taken, &state.pointee.output)
-        return TLSOutput(queue: taken)
+        state.pointee.sending.drop(.max)
+        swap(&state.pointee.sending, &state.pointee.output)
+        return TLSOutput(bytes: state.pointee.sending.bytes)
     }
 
     // MARK: Handshake
@@ -136,18 +135,14 @@ public final class TLSEngine {
     /// TLS 1.2 and older: libssl logs the secret only with a Finished of its own. The client's Finished may be half
     /// there by then, and whoever records it needs the secret first.
     private func logMasterSecret() {
-        guard !hasLoggedMasterSecret, isServer, SSL_version(ssl) < TLS1_3_VERSION else { return }
-        guard state.pointee.secrets.isEmpty || !state.pointee.secrets.starts(with: "CLIENT_RANDOM".utf8) else {
-            hasLoggedMasterSecret = true
-            return
-        }
+        guard !state.pointee.hasMasterSecret, isServer, SSL_version(ssl) < TLS1_3_VERSION else { return }
         guard let session = SSL_get_session(ssl) else { return }
         withUnsafeTemporaryAllocation(byteCount: 32 + 48, alignment: 1) { memory in
             guard let base = memory.bindMemory(to: UInt8.self).baseAddress else { return }
             guard SSL_SESSION_get_master_key(session, base + 32, 48) == 48,
                 SSL_get_client_random(ssl, base, 32) == 32
             else { return }
-            hasLoggedMasterSecret = true
+            state.pointee.hasMasterSecret = true
             state.pointee.secrets += "CLIENT_RANDOM ".utf8
             for index in 0..<80 {
                 if index == 32 { state.pointee.secrets.append(0x20) }
