@@ -1,0 +1,129 @@
+public import EventLoop
+public import SessionTrace
+internal import Synchronization
+
+/// The recording proxy: listeners in front of devices, relays to origins, a recording of the devices' side.
+///
+/// ```
+/// init ──start──► listening ──stop──► stopped
+/// ```
+public final class HandoffProxy: Sendable {
+    /// How it behaves.
+    public let configuration: ProxyConfiguration
+    /// Where it records.
+    public let recording: Recording
+    /// Who decides what of the journey on Chia is recorded; nil: everything is.
+    public let journey: (any JourneyGuide)?
+    /// What it runs on. The caller's: it stops them after `stop`.
+    public let loops: EventLoopGroup
+    /// Secrets of the device's side.
+    let keyLog: KeyLogFile?
+    /// Secrets of the origin's side.
+    let upstreamKeyLog: KeyLogFile?
+
+    let live: LiveEvents
+    let table: ConnectionTable
+    private let state = Mutex(State())
+
+    private struct State {
+        var acceptors: [Acceptor] = []
+        var service: Task<Void, Never>?
+        var check: DestinationCheck?
+        var isStopped = false
+    }
+
+    /// Makes a proxy that does not listen yet. Throws when a file that the configuration names can't be used.
+    public init(
+        configuration: ProxyConfiguration, recording: Recording, journey: (any JourneyGuide)? = nil,
+        loops: EventLoopGroup
+    ) throws(ProxyError) {
+        self.configuration = configuration
+        self.recording = recording
+        self.journey = journey
+        self.loops = loops
+        keyLog = try configuration.keyLogPath.map { path throws(ProxyError) in try KeyLogFile(path: path) }
+        upstreamKeyLog = try configuration.upstreamKeyLogPath.map { path throws(ProxyError) in
+            try KeyLogFile(path: path)
+        }
+        live = LiveEvents(backlog: configuration.limits.liveEventBacklog)
+        table = ConnectionTable(limits: configuration.limits)
+    }
+
+    // MARK: - What it says
+
+    /// A new stream of live events, from now on; it ends after `stop`.
+    public var events: AsyncStream<LiveEvent> { live.subscribe() }
+
+    /// Where it listens, with the ports that the kernel chose; empty before `start`.
+    public var addresses: [Endpoint] { state.withLock { $0.acceptors.map(\.local) } }
+
+    /// Connections of devices that are open.
+    public var openConnections: Int { table.count }
+
+    /// Which destinations clients may reach.
+    var check: DestinationCheck {
+        state.withLock { $0.check } ?? DestinationCheck(allowed: configuration.allowedDestinations)
+    }
+
+    // MARK: - Life
+
+    /// Binds all listeners, and serves clients from then on. Throws when one can't be bound; none is then.
+    public func start() async throws(ProxyError) {
+        var acceptors: [Acceptor] = []
+        do throws(ProxyError) {
+            for address in configuration.listeners {
+                acceptors.append(try await Acceptor.listen(on: address, loop: loops.next()))
+            }
+        } catch {
+            for acceptor in acceptors { await acceptor.close() }
+            throw error
+        }
+        var check = DestinationCheck(allowed: configuration.allowedDestinations)
+        check.own = acceptors.map(\.local) + [configuration.controlAddress].compactMap { $0 }
+        check.local = Set(LocalAddresses.all().map(\.address))
+        let listening = acceptors
+        // The one task that all connections are children of, so that stopping it stops them and waiting for it waits
+        // for them.
+        let service = Task {
+            await withDiscardingTaskGroup { group in
+                for acceptor in listening {
+                    group.addTask(executorPreference: acceptor.loop) { await acceptor.serve(for: self) }
+                }
+            }
+        }
+        state.withLock { state in
+            state.acceptors = listening
+            state.service = service
+            state.check = check
+        }
+        for acceptor in listening {
+            live.post(
+                LiveEvent(
+                    .listening, at: WallClock.now(), text: "Listening on \(acceptor.local)."))
+        }
+    }
+
+    /// Stops: listeners are closed, running connections may come to their end until they have been silent for a while or
+    /// `stopGrace` is over, then they are closed and recorded as such. Everything has ended on return.
+    public func stop() async {
+        let (acceptors, service) = state.withLock { state in
+            defer { state.isStopped = true }
+            return state.isStopped ? ([], nil) : (state.acceptors, state.service)
+        }
+        for acceptor in acceptors { await acceptor.close() }
+        guard let service else { return }
+        let clock = ContinuousClock()
+        let deadline = clock.now + configuration.timeouts.stopGrace
+        while clock.now < deadline, table.isBusy(at: WallClock.now()) {
+            do { try await Task.sleep(for: .milliseconds(20)) } catch { break }
+        }
+        service.cancel()
+        await service.value
+        live.finish()
+    }
+}
+
+extension HandoffProxy {
+    /// Whether `endpoint` is one of our listeners: who goes there wants the proxy itself.
+    func isOwn(_ endpoint: Endpoint) -> Bool { check.isOwn(endpoint) }
+}

@@ -1,0 +1,11 @@
+internal import EventLoop
+internal import SessionTrace
+
+extension TCPStream {
+    nonisolated(nonsending) static func connectFirst(of goals: [Endpoint], timeout: Duration) async throws(SocketError)
+        -> TCPStream
+    {
+        try await connect(to: goals[0], timeout: timeout)
+    }
+    func acknowledgement() -> (bytesAcknowledged: UInt64, isFinishAcknowledged: Bool)? { nil }
+}
