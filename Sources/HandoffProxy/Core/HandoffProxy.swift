@@ -1,3 +1,4 @@
+public import Crypto
 public import EventLoop
 public import SessionTrace
 internal import Synchronization
@@ -10,6 +11,8 @@ internal import Synchronization
 public final class HandoffProxy: Sendable {
     /// How it behaves.
     public let configuration: ProxyConfiguration
+    /// Who signs the leaves that devices see.
+    public let authority: CertificateAuthority
     /// Where it records.
     public let recording: Recording
     /// Who decides what of the journey on Chia is recorded; nil: everything is.
@@ -21,6 +24,8 @@ public final class HandoffProxy: Sendable {
     /// Secrets of the origin's side.
     let upstreamKeyLog: KeyLogFile?
 
+    /// OpenSSL's contexts, shared by all connections.
+    let tls: TLSContexts
     let live: LiveEvents
     let table: ConnectionTable
     private let state = Mutex(State())
@@ -34,16 +39,23 @@ public final class HandoffProxy: Sendable {
 
     /// Makes a proxy that does not listen yet. Throws when a file that the configuration names can't be used.
     public init(
-        configuration: ProxyConfiguration, recording: Recording, journey: (any JourneyGuide)? = nil,
+        configuration: ProxyConfiguration, authority: CertificateAuthority, recording: Recording,
+        journey: (any JourneyGuide)? = nil,
         loops: EventLoopGroup
     ) throws(ProxyError) {
         self.configuration = configuration
+        self.authority = authority
         self.recording = recording
         self.journey = journey
         self.loops = loops
         keyLog = try configuration.keyLogPath.map { path throws(ProxyError) in try KeyLogFile(path: path) }
         upstreamKeyLog = try configuration.upstreamKeyLogPath.map { path throws(ProxyError) in
             try KeyLogFile(path: path)
+        }
+        do throws(TLSFailure) {
+            tls = try TLSContexts()
+        } catch {
+            throw ProxyError(.cannotUseFile, place: "TLS", reason: error.reason)
         }
         live = LiveEvents(backlog: configuration.limits.liveEventBacklog)
         table = ConnectionTable(limits: configuration.limits)
