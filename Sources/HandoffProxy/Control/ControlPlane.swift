@@ -148,7 +148,7 @@ public final class ControlPlane: Sendable {
     /// Takes a mark that was made on this host: a key at the terminal.
     public func take(_ mark: Mark, at now: Instant) -> MarkAcknowledgement {
         let here = Endpoint(address: IPAddress(ipv4: 0x7F00_0001), port: 0)
-        let reading = ReadMark(mark: mark, warnings: [], content: TraceText.text(of: mark))
+        let reading = MarkIntake.MarkReading(mark: mark, warnings: [], content: TraceText.text(of: mark))
         let acknowledgement = state.withLock { state in
             Self.record(reading, MarkIntake.Origin(from: here, to: here, arrival: now), &state)
         }
@@ -157,7 +157,7 @@ public final class ControlPlane: Sendable {
     }
 
     private static func record(
-        _ reading: ReadMark, _ origin: MarkIntake.Origin, _ state: inout State
+        _ reading: MarkIntake.MarkReading, _ origin: MarkIntake.Origin, _ state: inout State
     ) -> MarkAcknowledgement {
         let place = state.seams.record(reading.mark, origin.from, origin.to, origin.arrival)
         let acknowledgement = state.intake.recorded(reading, as: place, origin: origin)

@@ -77,10 +77,17 @@ struct MarkIntake {
         var arrival: Instant
     }
 
-    /// A mark that was read.
+    /// A mark, what in it was not understood, and the text that tells repeats.
+    struct MarkReading: Hashable {
+        var mark: Mark
+        var warnings: [String]
+        var content: String
+    }
+
+    /// What came of a mark's text.
     enum Reading: Hashable {
         /// It is new: record it, then call `recorded`.
-        case new(ReadMark)
+        case new(MarkReading)
         /// It came before.
         case repeated(MarkAcknowledgement)
     }
@@ -107,9 +114,10 @@ struct MarkIntake {
         _ object: [UInt8], origin: Origin, source: Mark.Source = .control
     ) throws(MarkRefusal) -> Reading {
         let packet = PacketReference(number: 0, time: origin.arrival)
-        var reading: ReadMark
+        var reading: MarkReading
         do throws(MarkError) {
-            reading = try MarkReader.read(object, source: .datagram, packet: packet)
+            let read = try MarkReader.read(object, source: .datagram, packet: packet)
+            reading = MarkReading(mark: read.mark, warnings: read.warnings, content: read.content)
         } catch {
             throw MarkRefusal(status: 400, sentence: "\(error.line):\(error.column): \(error.reason)")
         }
@@ -140,7 +148,7 @@ struct MarkIntake {
 
     /// Remembers a mark that was recorded.
     mutating func recorded(
-        _ reading: ReadMark, as place: RecordedMark, origin: Origin
+        _ reading: MarkReading, as place: RecordedMark, origin: Origin
     ) -> MarkAcknowledgement {
         count += 1
         let acknowledgement = MarkAcknowledgement(
