@@ -19,6 +19,7 @@ public struct Handoff {
         (RulesCommand.syntax, { try RulesCommand(handoff: $0, arguments: $1).run() }),
         (PolicyInitCommand.syntax, { try PolicyInitCommand(handoff: $0, arguments: $1).run() }),
         (PolicyCheckCommand.syntax, { try PolicyCheckCommand(handoff: $0, arguments: $1).run() }),
+        (MarkCommand.syntax, { try MarkCommand(handoff: $0, arguments: $1).run() }),
     ]
 
     /// Runs the command line `words` (without the program's name).

@@ -45,6 +45,11 @@ public final class EventFeed: Sendable {
         for reader in readers { reader.yield() }
     }
 
+    /// Wakes all readers without an event, so that each sees whether its listener is still there.
+    func wakeReaders() {
+        for reader in state.withLock({ Array($0.readers.values) }) { reader.yield() }
+    }
+
     /// No event follows: readers end once they have read what there is.
     public func finish() {
         let readers = state.withLock { state in

@@ -73,7 +73,10 @@ struct LocalHeadParser {
             let path = rest.dropFirst(authority.count)
             guard HostName.parse(authority: authority) != nil else { throw malformed }
             let target = path.hasPrefix("/") ? String(path) : "/" + path
-            return (LocalRequest(method: method, target: target, authority: String(authority)), isHTTP10)
+            return (
+                LocalRequest(method: method, target: target, authority: String(authority), isAbsoluteForm: true),
+                isHTTP10
+            )
         }
         throw malformed
     }

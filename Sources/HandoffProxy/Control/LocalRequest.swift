@@ -8,6 +8,8 @@ struct LocalRequest: Hashable, Sendable {
     var target: String
     /// Host and port of the target in absolute form, else the Host field; nil when there is neither.
     var authority: String?
+    /// Whether the target came in absolute form, as clients send it to a proxy (RFC 9112 §3.2.2).
+    var isAbsoluteForm = false
     /// The fields in wire order.
     var fields = FieldSection()
     /// The whole content.
