@@ -52,7 +52,7 @@ struct LocalHTTP {
         defer { close(descriptor) }
         var rest = Array(head.utf8) + body
         while !rest.isEmpty {
-            let count = send(descriptor, rest, rest.count, Int32(MSG_NOSIGNAL.rawValue))
+            let count = send(descriptor, rest, rest.count, Int32(MSG_NOSIGNAL))
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw failure() }
             rest.removeFirst(count)

@@ -58,10 +58,10 @@ struct MarkCommand {
             return .unreadable
         }
         let answer: LocalHTTP.Answer
-        do {
+        do throws(LocalHTTP.Failure) {
             let client = try LocalHTTP(address: control.address)
             answer = try client.post("/marks", body: Array("\(mark)".utf8), token: control.token.text)
-        } catch let error as LocalHTTP.Failure {
+        } catch {
             handoff.console.complain(
                 "no recorder answers at \(control.address): \(error.words); is handoff record running?")
             return .unreadable

@@ -64,9 +64,7 @@ import Testing
     @Test func marksComeAloneOrTogether() {
         let one = #"{"kind":"tap"}"#
         #expect(Self.site.answer(Self.request("POST", "/marks", body: one)) == .marks([Array(one.utf8)], isList: false))
-        #expect(
-            Self.site.answer(Self.request("POST", "/marks", body: "[\(one)]"))
-                == .marks([Array(one.utf8)], isList: true))
+        #expect(Self.site.answer(Self.request("POST", "/marks", body: "[\(one)]")) == .marks([Array(one.utf8)], isList: true))
         #expect(
             Self.site.answer(Self.request("POST", "/marks", body: "\(one)\n\(one)\n"))
                 == .marks([Array(one.utf8), Array(one.utf8)], isList: true))
