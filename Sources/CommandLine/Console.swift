@@ -15,6 +15,8 @@ public struct Console: Sendable {
     public var result: @Sendable (String) -> Void
     /// Writes talk: errors, notes, progress.
     public var talk: @Sendable (String) -> Void
+    /// Writes a result that is no text.
+    public var binary: @Sendable ([UInt8]) -> Void
     /// Whether results go to a terminal.
     public var resultIsTerminal: Bool
     /// Whether talk goes to a terminal.
@@ -22,14 +24,15 @@ public struct Console: Sendable {
     /// Columns of the terminal.
     public var width: Int
 
-    /// Makes a console.
+    /// Makes a console; without `binary`, such results are decoded and written as text.
     public init(
         result: @escaping @Sendable (String) -> Void, talk: @escaping @Sendable (String) -> Void,
-        resultIsTerminal: Bool = false,
+        binary: (@Sendable ([UInt8]) -> Void)? = nil, resultIsTerminal: Bool = false,
         talkIsTerminal: Bool = false, width: Int = 110
     ) {
         self.result = result
         self.talk = talk
+        self.binary = binary ?? { result(String(decoding: $0, as: UTF8.self)) }
         self.resultIsTerminal = resultIsTerminal
         self.talkIsTerminal = talkIsTerminal
         self.width = width
@@ -40,14 +43,14 @@ public struct Console: Sendable {
         var size = winsize()
         let isSized = ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
         return Console(
-            result: { write($0, to: 1) }, talk: { write($0, to: 2) }, resultIsTerminal: isatty(1) == 1,
-            talkIsTerminal: isatty(2) == 1, width: isSized ? Int(size.ws_col) : 110)
+            result: { write(Array($0.utf8), to: 1) }, talk: { write(Array($0.utf8), to: 2) },
+            binary: { write($0, to: 1) },
+            resultIsTerminal: isatty(1) == 1, talkIsTerminal: isatty(2) == 1, width: isSized ? Int(size.ws_col) : 110)
     }
 
-    private static func write(_ text: String, to descriptor: Int32) {
-        var text = text
-        text.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        bytes.withUnsafeBytes { bytes in
+            var rest = bytes
             while !rest.isEmpty {
                 #if canImport(Glibc)
                     let count = Glibc.write(descriptor, rest.baseAddress, rest.count)

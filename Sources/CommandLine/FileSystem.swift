@@ -103,6 +103,14 @@ enum FileSystem {
         return names.sorted()
     }
 
+    /// This host's name, without its domain; `host` when it has none.
+    static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "host" }
+        let text = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return text.split(separator: ".").first.map(String.init) ?? "host"
+    }
+
     /// The folder that holds `path`: `.` for a bare name.
     static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }

@@ -19,6 +19,9 @@ public struct Handoff {
         (RulesCommand.syntax, { try RulesCommand(handoff: $0, arguments: $1).run() }),
         (PolicyInitCommand.syntax, { try PolicyInitCommand(handoff: $0, arguments: $1).run() }),
         (PolicyCheckCommand.syntax, { try PolicyCheckCommand(handoff: $0, arguments: $1).run() }),
+        (CAExportCommand.syntax, { try CAExportCommand(handoff: $0, arguments: $1).run() }),
+        (CAShowCommand.syntax, { try CAShowCommand(handoff: $0, arguments: $1).run() }),
+        (CAResetCommand.syntax, { try CAResetCommand(handoff: $0, arguments: $1).run() }),
         (MarkCommand.syntax, { try MarkCommand(handoff: $0, arguments: $1).run() }),
     ]
 

@@ -8,18 +8,13 @@ enum InstallationKey {
     /// Reads the key, or makes it (mode 0600) under `$XDG_DATA_HOME/handoff` or `~/.local/share/handoff`. Where neither can
     /// be written, a key for this run alone.
     static func load(_ environment: [String: String]) -> [UInt8] {
-        guard let folder = folder(environment) else { return fresh() }
+        guard let folder = DataFolder.path(environment) else { return fresh() }
         let path = "\(folder)/installation-key"
         if let key = try? FileSystem.read(path), key.count == length { return key }
         let key = fresh()
         FileSystem.makeFolder(folder)
         try? FileSystem.write(key, to: path, permissions: 0o600)
         return key
-    }
-
-    private static func folder(_ environment: [String: String]) -> String? {
-        if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return "\(data)/handoff" }
-        return environment["HOME"].map { "\($0)/.local/share/handoff" }
     }
 
     private static func fresh() -> [UInt8] {

@@ -1,3 +1,5 @@
+public import Crypto
+
 /// The authority's certificate in the forms that devices take.
 public struct CertificateDownloads: Sendable {
     /// Its name, as a phone shows it.
@@ -14,6 +16,14 @@ public struct CertificateDownloads: Sendable {
     public var android: [UInt8]
     /// The name of the file in Android's system store: `HASH.0`.
     public var androidName: String
+
+    /// What devices may have of an authority.
+    public init(_ authority: CertificateAuthority) {
+        self.init(
+            name: authority.certificate.subject, fingerprint: authority.certificate.fingerprint,
+            pem: authority.export(.pem), der: authority.export(.der), mobileconfig: authority.export(.mobileconfig),
+            android: authority.export(.android), androidName: authority.fileName(.android))
+    }
 
     /// Makes the set.
     public init(

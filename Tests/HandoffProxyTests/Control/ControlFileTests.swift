@@ -56,8 +56,12 @@ import Testing
     }
 
     @Test func itsPlaceFollowsTheEnvironment() {
-        #expect(ControlFile.defaultPath(["XDG_RUNTIME_DIR": "/run/user/1", "HOME": "/h"]) == "/run/user/1/handoff/control.json")
-        #expect(ControlFile.defaultPath(["XDG_RUNTIME_DIR": "relative", "XDG_DATA_HOME": "/d"]) == "/d/handoff/control.json")
+        #expect(
+            ControlFile.defaultPath(["XDG_RUNTIME_DIR": "/run/user/1", "HOME": "/h"])
+                == "/run/user/1/handoff/control.json")
+        #expect(
+            ControlFile.defaultPath(["XDG_RUNTIME_DIR": "relative", "XDG_DATA_HOME": "/d"]) == "/d/handoff/control.json"
+        )
         #expect(ControlFile.defaultPath(["HOME": "/h"]) == "/h/.local/share/handoff/control.json")
         #expect(ControlFile.defaultPath([:]) == nil)
     }

@@ -64,7 +64,9 @@ import Testing
     @Test func marksComeAloneOrTogether() {
         let one = #"{"kind":"tap"}"#
         #expect(Self.site.answer(Self.request("POST", "/marks", body: one)) == .marks([Array(one.utf8)], isList: false))
-        #expect(Self.site.answer(Self.request("POST", "/marks", body: "[\(one)]")) == .marks([Array(one.utf8)], isList: true))
+        #expect(
+            Self.site.answer(Self.request("POST", "/marks", body: "[\(one)]"))
+                == .marks([Array(one.utf8)], isList: true))
         #expect(
             Self.site.answer(Self.request("POST", "/marks", body: "\(one)\n\(one)\n"))
                 == .marks([Array(one.utf8), Array(one.utf8)], isList: true))
@@ -92,6 +94,7 @@ import Testing
         #expect(!ControlSecret(text: "").matches(""))
         #expect(!"\(secret)\(String(reflecting: secret))".contains("abc"))
         let first = try ControlSecret.random()
-        #expect(first.text.utf8.count == 43 && first.text != (try ControlSecret.random().text))
+        let second = try ControlSecret.random()
+        #expect(first.text.utf8.count == 43 && first.text != second.text)
     }
 }

@@ -86,7 +86,9 @@ import Testing
         #expect(html.contains("handoff &lt;lab&gt; &amp; &#39;co&#39;"))
         #expect(html.contains("&lt;b&gt;&quot;evil&quot;&lt;/b&gt;") && !html.contains("<b>\"evil"))
         #expect(html.contains("Mark number 12 was taken"))
-        #expect(!(String(decoding: try Self.response(Self.request("/?marked=%3Cb%3E")).body, as: UTF8.self)).contains("<b><b>"))
+        #expect(
+            !(String(decoding: try Self.response(Self.request("/?marked=%3Cb%3E")).body, as: UTF8.self)).contains(
+                "<b><b>"))
         let policy = try #require(Self.field(response, "Content-Security-Policy"))
         #expect(policy.contains("default-src 'none'") && policy.contains("script-src 'nonce-n0nce'"))
         #expect(policy.contains("frame-ancestors 'none'"))
@@ -126,7 +128,8 @@ import Testing
     }
 
     @Test func onlyWhoKnowsTheSecretMarks() throws {
-        for path in ["/m/", "/m/wrong/?kind=tap", "/m/s3cre/?kind=tap", "/m/s3crett/?kind=tap", "/m/s3cret/x?kind=tap"] {
+        for path in ["/m/", "/m/wrong/?kind=tap", "/m/s3cre/?kind=tap", "/m/s3crett/?kind=tap", "/m/s3cret/x?kind=tap"]
+        {
             #expect(try Self.response(Self.request(path)).status == 404, "\(path)")
         }
     }
@@ -141,8 +144,9 @@ import Testing
     }
 
     @Test func ourOwnPageMarks() {
-        for fields in [["Origin": "http://mark.handoff.test"], ["Sec-Fetch-Site": "same-origin"], ["Sec-Fetch-Site": "none"]]
-        {
+        for fields in [
+            ["Origin": "http://mark.handoff.test"], ["Sec-Fetch-Site": "same-origin"], ["Sec-Fetch-Site": "none"],
+        ] {
             #expect(Self.mark(Self.request("/m/s3cret/?kind=tap", fields)) != nil, "\(fields)")
         }
     }

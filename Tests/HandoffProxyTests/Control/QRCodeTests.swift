@@ -16,9 +16,12 @@ import Testing
         return data
     }
 
-    @Test(.enabled(if: ControlTool.find("ZXingReader") != nil), arguments: [
-        "http://192.168.1.1:4773/", "http://[2001:db8:1234:5678:9abc:def0:1234:5678]:4773/", "a",
-    ]) func aScannerReadsWhatWasWritten(text: String) async throws {
+    @Test(
+        .enabled(if: ControlTool.find("ZXingReader") != nil),
+        arguments: [
+            "http://192.168.1.1:4773/", "http://[2001:db8:1234:5678:9abc:def0:1234:5678]:4773/", "a",
+        ]) func aScannerReadsWhatWasWritten(text: String) async throws
+    {
         let code = try #require(QRCode(text))
         let file = FileManager.default.temporaryDirectory.appending(path: "handoff-qr-\(UUID().uuidString).pgm")
         try Self.image(code).write(to: file)
