@@ -77,7 +77,10 @@ let package = Package(
         tests("LabTests", ["Lab", "HandoffProxy", "EventLoop", "SessionTrace", "Crypto"]),
         tests(
             "CommandLineTests",
-            ["CommandLine", "SessionTrace", "WireFormats", "CaptureAnalyzer", "Assertions", "Reports"],
+            [
+                "CommandLine", "SessionTrace", "WireFormats", "CaptureAnalyzer", "Assertions", "Reports", "EventLoop",
+                "HandoffProxy",
+            ],
             excluding: ["Golden"]),
     ],
     swiftLanguageModes: [.v6]

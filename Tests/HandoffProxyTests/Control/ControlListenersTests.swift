@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import SessionTrace
+import Synchronization
 import Testing
 
 @testable import HandoffProxy
@@ -25,7 +26,7 @@ import Testing
     }
 
     @Test func marksArePostedAndAcknowledged() async throws {
-        try await ControlFixture.with { fixture in
+        try await ControlFixture.with { fixture async throws in
             let one = try await Self.api(
                 fixture, "/marks", ["-d", #"{"kind":"tap","target":"share","id":"7"}"#])
             #expect(one.status == 200)
@@ -46,7 +47,7 @@ import Testing
     }
 
     @Test func strangersAndWebPagesAreRefused() async throws {
-        try await ControlFixture.with { fixture in
+        try await ControlFixture.with { fixture async throws in
             let mark = ["-d", #"{"kind":"tap"}"#]
             let address = "http://\(fixture.control)/marks"
             #expect(try await Self.curl(mark + [address]).status == 401)
@@ -61,7 +62,7 @@ import Testing
     }
 
     @Test func aBodyOverTheLimitIsRefusedAndTheAnswerArrives() async throws {
-        try await ControlFixture.with { fixture in
+        try await ControlFixture.with { fixture async throws in
             let file = FileManager.default.temporaryDirectory.appending(path: "handoff-large-\(UUID().uuidString)")
             try Data(repeating: 0x20, count: (1 << 20) + 1).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
@@ -71,7 +72,7 @@ import Testing
     }
 
     @Test func statusStopAndFaults() async throws {
-        try await ControlFixture.with { fixture in
+        try await ControlFixture.with { fixture async throws in
             fixture.plane.trust.finished(device: IPAddress(ipv4: 0xC0A8_0107), ja4: "x", at: WallClock.now())
             let status = try JSONValue.parse(try await Self.api(fixture, "/status").body)
             #expect(status["tool"]?.stringValue == "handoff test" && status["connections"] != nil)
@@ -108,7 +109,7 @@ import Testing
     }
 
     @Test func oneConnectionCarriesManyRequests() async throws {
-        try await ControlFixture.with { fixture in
+        try await ControlFixture.with { fixture async throws in
             let script = """
                 import http.client, json
                 c = http.client.HTTPConnection("127.0.0.1", \(fixture.control.port), timeout=20)
@@ -130,7 +131,7 @@ import Testing
     }
 
     @Test func connectionsBeyondTheLimitAreTurnedAway() async throws {
-        try await ControlFixture.with { fixture in
+        try await ControlFixture.with { fixture async throws in
             let script = """
                 import socket
                 held = [socket.create_connection(("127.0.0.1", \(fixture.control.port)), timeout=20) for _ in range(\(ControlListeners.connectionLimit))]
@@ -149,7 +150,7 @@ import Testing
     }
 
     @Test func aDeviceIsSetUpThroughItsBrowser() async throws {
-        try await ControlFixture.with { fixture in
+        try await ControlFixture.with { fixture async throws in
             let page = try await Self.curl(["http://\(fixture.site)/"])
             #expect(page.status == 200)
             let problems = try await ControlTool.run("python3", ["-c", Self.htmlCheck], input: page.body)
@@ -166,7 +167,7 @@ import Testing
     }
 
     @Test func marksInBand() async throws {
-        try await ControlFixture.with { fixture in
+        try await ControlFixture.with { fixture async throws in
             let path = "/m/\(fixture.plane.markSecret.text)/"
             let proxied = ["-x", "http://\(fixture.site)", "--noproxy", ""]
             let first = try await Self.curl(proxied + ["\(fixture.plane.markAddress)?kind=tap&target=share"])
@@ -188,7 +189,7 @@ import Testing
     }
 
     @Test func aBrowserMadePACDecision() async throws {
-        try await ControlFixture.with { fixture in
+        try await ControlFixture.with { fixture async throws in
             let pac = try await Self.curl(["http://\(fixture.site)/proxy.pac"])
             let script = pac.body + "\nconsole.log(FindProxyForURL('https://chia.health/', 'chia.health'));"
             #expect(try await ControlTool.run("node", ["-e", script]) == "PROXY \(fixture.site)\n")

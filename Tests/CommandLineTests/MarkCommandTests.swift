@@ -1,0 +1,121 @@
+import EventLoop
+import Foundation
+import HandoffProxy
+import SessionTrace
+import Synchronization
+import Testing
+
+/// `handoff mark` against a real control API.
+@Suite struct MarkCommandTests {
+    /// A recorder's control API on a port of the kernel's choice, and what it recorded.
+    private final class Recorder: Sendable {
+        let plane: ControlPlane
+        let marks: Marks
+        let address: Endpoint
+        let controlFile: String
+        private let loop: EventLoop
+        private let listeners: ControlListeners
+
+        final class Marks: Sendable {
+            let taken = Mutex<[Mark]>([])
+        }
+
+        init(_ scratch: Scratch) async throws {
+            let marks = Marks()
+            loop = try EventLoop(name: "mark-test")
+            plane = try ControlPlane(
+                version: "test",
+                downloads: CertificateDownloads(
+                    name: "", fingerprint: "", pem: [], der: [], mobileconfig: [], android: [], androidName: ""),
+                seams: ControlPlane.Seams { mark, _, _, _ in
+                    marks.taken.withLock { taken in
+                        taken.append(mark)
+                        return RecordedMark(sequence: taken.count, files: ["a.pcapng"])
+                    }
+                }, started: WallClock.now())
+            self.marks = marks
+            listeners = ControlListeners(plane: plane, loop: loop)
+            try await listeners.start(control: Endpoint(address: IPAddress(ipv4: 0x7F00_0001), port: 0))
+            address = try #require(await listeners.controlAddress)
+            controlFile = scratch.path("run/handoff/control.json")
+            try ControlFile(address: "\(address)", token: plane.token).write(to: controlFile)
+        }
+
+        func end() async {
+            await listeners.stop()
+            let loop = loop
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    loop.stop()
+                    continuation.resume()
+                }
+            }
+        }
+    }
+
+    @Test func aMarkIsSentAndItsAcknowledgementPrinted() async throws {
+        let scratch = try Scratch()
+        defer { scratch.remove() }
+        let recorder = try await Recorder(scratch)
+        let environment = ["XDG_RUNTIME_DIR": scratch.path("run")]
+
+        let tap = CommandRun(["mark", "tap", "--target", "share", "--count", "2"], environment: environment)
+        #expect(tap.status == .conforming && tap.talk == "")
+        #expect(try JSONValue.parse(tap.result)["sequence"]?.integerValue == 1)
+        let short = CommandRun(["mark", "tap", "neutral", "--by=script", "--id", "7"], environment: environment)
+        #expect(short.status == .conforming)
+        let again = CommandRun(
+            ["mark", "tap", "neutral", "--by=script", "--id", "7", "--control", recorder.controlFile])
+        #expect(try JSONValue.parse(again.result)["repeat"]?.boolValue == true)
+        let half = CommandRun(
+            [
+                "mark", "tap", "share", "--id", "8", "--phase", "pre", "--attr", "row=3", "--note", "first",
+                "--control", "\(recorder.address)", "--token", recorder.plane.token.text,
+            ])
+        #expect(half.status == .conforming)
+        let marks = recorder.marks.taken.withLock { $0 }
+        #expect(marks.map(\.target) == [.share, .neutral, .share])
+        #expect(marks.map(\.by) == [.person, .script, .script])
+        #expect(marks.first?.count == 2 && marks.first?.id?.hasPrefix("mark-") == true)
+        #expect(marks.last?.phase == .pre && marks.last?.attributes == ["row": "3", "note": "first"])
+
+        // An unknown kind is taken, with a warning.
+        let odd = CommandRun(["mark", "somersault"], environment: environment)
+        #expect(odd.status == .conforming && odd.talk.contains("kind 'somersault' is not known"))
+        // What the recorder refuses is told in one line.
+        let late = CommandRun(
+            ["mark", "tap", "--at", "2026-01-02T00:00:00Z", "--until", "2026-01-01T00:00:00Z"], environment: environment
+        )
+        #expect(late.status == .usage && late.talk.contains("refused the mark: "))
+        #expect(late.talk.split(separator: "\n").count == 1)
+        let stranger = CommandRun(["mark", "end", "--control", "\(recorder.address)", "--token", "guess"])
+        #expect(stranger.status == .unreadable && stranger.talk.contains("token"))
+        await recorder.end()
+
+        let gone = CommandRun(["mark", "end"], environment: environment)
+        #expect(gone.status == .unreadable)
+        #expect(gone.talk.contains("no recorder answers at \(recorder.address)"))
+        #expect(gone.talk.split(separator: "\n").count == 1)
+    }
+
+    @Test func withoutARecorderItSaysSo() throws {
+        let scratch = try Scratch()
+        defer { scratch.remove() }
+        let run = CommandRun(["mark", "end"], environment: ["XDG_RUNTIME_DIR": scratch.path("run")])
+        #expect(run.status == .unreadable && run.talk.contains("no recorder is running here"))
+        #expect(run.talk.split(separator: "\n").count == 1)
+    }
+
+    @Test(arguments: [
+        (["mark"], "mark needs KIND"), (["mark", "tap", "share", "--target", "cta"], "the target is given twice"),
+        (["mark", "tap", "--at", "noon"], "--at is an RFC 3339 time"),
+        (["mark", "tap", "--count", "0"], "--count is a whole"),
+        (["mark", "tap", "--phase", "mid"], "--phase is one of pre, post"),
+        (["mark", "tap", "--attr", "x"], "--attr takes NAME=VALUE"),
+        (["mark", "tap", "--colour", "x"], "unknown option"),
+    ]) func wrongWordsAreUsageErrors(words: [String], message: String) {
+        let run = CommandRun(words)
+        #expect(run.status == .usage)
+        #expect(run.talk.contains(message), "\(run.talk)")
+    }
+}
