@@ -21,6 +21,8 @@ struct HostRoles: Sendable {
 
     /// The host at which marks are made in band (RFC 6761 reserved name).
     static let markHost = HostName("mark.handoff.test")
+    /// The host whose fetch by the set-up page shows that a browser trusts the recorder.
+    static let trustHost = HostName("trust.handoff.test")
     /// Aliases followed from one name.
     static let chainLimit = 16
 
@@ -79,7 +81,7 @@ struct HostRoles: Sendable {
     }
 
     private func ownRole(of host: HostName) -> HostRole? {
-        if host == Self.markHost { return .mark }
+        if host == Self.markHost || host == Self.trustHost { return .mark }
         if hosts.chiaAPI.covers(host) { return .chiaAPI }
         if hosts.chiaAssets.covers(host) { return .chiaAssets }
         if hosts.chia.covers(host) { return .chia }

@@ -8,7 +8,7 @@ extension SessionModel {
         let host =
             request.method == "CONNECT"
             ? HostName.parse(authority: request.target)?.host ?? request.host : request.host ?? flow?.names.first
-        guard host != HostRoles.markHost else { return }
+        guard host != HostRoles.markHost, host != HostRoles.trustHost else { return }
         let actor = actor(of: request, flow)
         let isChiaHost = host.map { isChia($0) } ?? false
         let isAssociation = isChiaHost && OSNoiseHosts.isAssociationPath(request.path)

@@ -13,10 +13,13 @@ public actor ControlListeners {
     private let plane: ControlPlane
     private let loop: EventLoop
     private var listener: TCPListener?
+    private var markSockets: [UDPSocket] = []
     private var tasks: [Task<Void, Never>] = []
     private var connectionCount = 0
     /// Where the control API is; the true port when 0 was asked for.
     public private(set) var controlAddress: Endpoint?
+    /// Where marks are taken as datagrams; the true ports.
+    public private(set) var markAddresses: [Endpoint] = []
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -26,8 +29,20 @@ public actor ControlListeners {
         self.loop = loop
     }
 
-    /// Opens the sockets that are asked for and begins to serve. Throws when an address can't be bound.
-    public func start(control: Endpoint?) throws(SocketError) {
+    /// Opens the sockets that are asked for and begins to serve. Throws when an address can't be bound; `stop` then closes
+    /// those that were opened.
+    ///
+    /// - Parameters:
+    ///   - control: where the control API is to be; nil: nowhere.
+    ///   - marks: where datagrams with marks are taken: loopback, and the addresses at which devices find the proxy.
+    public func start(control: Endpoint?, marks: [Endpoint] = []) throws(SocketError) {
+        for endpoint in marks {
+            let socket = try UDPSocket.bind(to: endpoint, loop: loop)
+            markSockets.append(socket)
+            markAddresses.append(socket.local)
+            let index = markSockets.count - 1
+            tasks.append(Task { await self.takeMarks(at: index) })
+        }
         if let control {
             let listener = try TCPListener.listen(on: control, loop: loop)
             self.listener = listener
@@ -40,11 +55,13 @@ public actor ControlListeners {
     /// Closes everything and waits for what is running.
     public func stop() async {
         listener?.close()
+        for socket in markSockets { socket.close() }
         plane.events.finish()
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
         tasks = []
         listener = nil
+        markSockets = []
     }
 
     private func beat() async {
@@ -55,6 +72,22 @@ public actor ControlListeners {
                 return
             }
             plane.events.wakeReaders()
+        }
+    }
+
+    private func takeMarks(at index: Int) async {
+        let socket = markSockets[index]
+        while true {
+            let datagram: Datagram
+            do throws(SocketError) {
+                datagram = try await socket.receive()
+            } catch {
+                return
+            }
+            let origin = MarkIntake.Origin(from: datagram.from, to: datagram.to, arrival: datagram.arrival)
+            guard !datagram.isCut, let answer = plane.answer(datagram: datagram.bytes, from: origin) else { continue }
+            // A sender that can't be reached has its mark all the same.
+            do throws(SocketError) { try await socket.send(answer, to: datagram.from) } catch { continue }
         }
     }
 

@@ -76,6 +76,8 @@ struct LocalConnection {
             case .refused(let status, let why):
                 let response = LocalResponse.refusal(status, why)
                 try await send(response.bytes(keepsAlive: false, at: WallClock.now()), to: stream)
+                // The proxy itself closes a device's connection in a way that lets the answer arrive.
+                guard case .control = site else { return }
                 stream.finishWriting()
                 try await drain(stream, buffer)
                 return

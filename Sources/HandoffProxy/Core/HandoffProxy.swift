@@ -34,6 +34,7 @@ public final class HandoffProxy: Sendable {
         var acceptors: [Acceptor] = []
         var service: Task<Void, Never>?
         var check: DestinationCheck?
+        var control: ControlPlane?
         var isStopped = false
     }
 
@@ -72,6 +73,13 @@ public final class HandoffProxy: Sendable {
     /// Connections of devices that are open.
     public var openConnections: Int { table.count }
 
+    /// Who answers what devices ask of the proxy itself.
+    var control: ControlPlane? { state.withLock { $0.control } }
+
+    func take(_ control: ControlPlane) {
+        state.withLock { $0.control = control }
+    }
+
     /// Which destinations clients may reach.
     var check: DestinationCheck {
         state.withLock { $0.check } ?? DestinationCheck(allowed: configuration.allowedDestinations)
@@ -109,6 +117,7 @@ public final class HandoffProxy: Sendable {
             state.check = check
         }
         for acceptor in listening {
+            control?.listenerBound(acceptor.local)
             live.post(
                 LiveEvent(
                     .listening, at: WallClock.now(), text: "Listening on \(acceptor.local)."))

@@ -7,5 +7,4 @@ extension TCPStream {
     {
         try await connect(to: goals[0], timeout: timeout)
     }
-    func acknowledgement() -> (bytesAcknowledged: UInt64, isFinishAcknowledged: Bool)? { nil }
 }

@@ -18,6 +18,7 @@ struct ControlFixture {
     let deeds = ControlDeeds()
     let control: Endpoint
     let site: Endpoint
+    let marks: Endpoint
     private let loop: EventLoop
     private let listeners: ControlListeners
     private let devices: DeviceListener
@@ -61,8 +62,9 @@ struct ControlFixture {
         loop = try EventLoop(name: "control-test")
         plane = try Self.plane(deeds)
         listeners = ControlListeners(plane: plane, loop: loop)
-        try await listeners.start(control: loopback)
+        try await listeners.start(control: loopback, marks: [loopback])
         control = try await listeners.controlAddress ?? { throw POSIXError(.EADDRNOTAVAIL) }()
+        marks = try await listeners.markAddresses.first ?? { throw POSIXError(.EADDRNOTAVAIL) }()
         devices = DeviceListener(plane: plane, loop: loop)
         site = try await devices.start(loopback)
         plane.listenerBound(site)

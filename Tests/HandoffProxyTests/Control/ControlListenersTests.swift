@@ -155,6 +155,13 @@ import Testing
             #expect(page.status == 200)
             let problems = try await ControlTool.run("python3", ["-c", Self.htmlCheck], input: page.body)
             #expect(problems == "")
+            let compiled = try await ControlTool.run(
+                "node",
+                [
+                    "-e",
+                    "const h = require('fs').readFileSync(0, 'utf8'); new Function(/<script[^>]*>([^]*)<\\/script>/.exec(h)[1]); console.log('ok')",
+                ], input: page.body)
+            #expect(compiled == "ok\n")
             let certificate = try ControlTool("curl", ["-sS", "--noproxy", "*", "http://\(fixture.site)/ca.crt"])
             #expect(await certificate.wait() == 0)
             #expect(certificate.output == ControlFixture.downloads.der)
