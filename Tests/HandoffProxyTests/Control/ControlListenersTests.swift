@@ -173,6 +173,24 @@ import Testing
         }
     }
 
+    /// A real browser runs the page's script under the page's own content policy, and says what it found about trust.
+    @Test(.enabled(if: ControlTool.find("chromium") != nil)) func aBrowserRunsThePage() async throws {
+        try await ControlFixture.with { fixture async throws in
+            let folder = FileManager.default.temporaryDirectory.appending(path: "handoff-page-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let browser = try ControlTool(
+                "chromium",
+                [
+                    "--headless", "--no-sandbox", "--disable-gpu", "--no-proxy-server", "--enable-logging=stderr",
+                    "--user-data-dir=\(folder.path)", "--host-resolver-rules=MAP trust.handoff.test ~NOTFOUND",
+                    "--virtual-time-budget=4000", "--dump-dom", "http://\(fixture.site)/",
+                ])
+            #expect(await browser.wait(seconds: 60) == 0)
+            #expect(browser.text.contains("id=\"browser\">does not trust the certificate yet"), "\(browser.errors)")
+            #expect(!browser.errors.contains("Content Security Policy"), "\(browser.errors)")
+        }
+    }
+
     @Test func marksInBand() async throws {
         try await ControlFixture.with { fixture async throws in
             let path = "/m/\(fixture.plane.markSecret.text)/"
