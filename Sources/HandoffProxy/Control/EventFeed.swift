@@ -7,6 +7,8 @@ internal import Synchronization
 public final class EventFeed: Sendable {
     /// Events remembered.
     public static let memoryLimit = 1_024
+    /// Longest text of one event, in bytes; a longer one is replaced by its length.
+    public static let textLimit = 4_096
     /// Readers at one time.
     public static let readerLimit = 16
 
@@ -16,8 +18,8 @@ public final class EventFeed: Sendable {
         public var number: Int
         /// What it is: `mark`, `trust`, `refused`, …: letters, digits and dashes.
         public var name: String
-        /// What it says.
-        public var data: JSONValue
+        /// What it says: JSON on one line.
+        public var data: String
     }
 
     private struct State {
@@ -35,8 +37,10 @@ public final class EventFeed: Sendable {
 
     /// Tells all readers; never waits.
     public func publish(_ name: String, _ data: JSONValue) {
+        var text = data.description
+        if text.utf8.count > Self.textLimit { text = "{\"bytes-left-out\":\(text.utf8.count)}" }
         let readers = state.withLock { state -> [AsyncStream<Void>.Continuation] in
-            state.events.append(Event(number: state.next, name: name, data: data))
+            state.events.append(Event(number: state.next, name: name, data: text))
             state.next += 1
             // Half at once, so that an event moves the others seldom.
             if state.events.count > Self.memoryLimit { state.events.removeFirst(Self.memoryLimit / 2) }

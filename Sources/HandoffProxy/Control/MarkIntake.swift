@@ -64,8 +64,10 @@ struct MarkRefusal: Error, Hashable, Sendable {
 struct MarkIntake {
     /// Most marks taken in one run. A sender in a loop must not fill the recording.
     static let markLimit = 100_000
-    /// Most marks remembered to tell repeats by; beyond that the oldest are forgotten.
-    static let memoryLimit = 4_096
+    /// Bytes of marks remembered to tell repeats by; beyond that the oldest are forgotten.
+    static let memoryLimit = 4 << 20
+    /// Bytes that a remembered mark counts for beside its text.
+    private static let entryOverhead = 512
 
     /// Where a mark came from.
     struct Origin: Hashable, Sendable {
@@ -99,6 +101,7 @@ struct MarkIntake {
     private(set) var count = 0
     private var known: [String: [String: MarkAcknowledgement]] = [:]
     private var order: [(id: String, content: String)] = []
+    private var remembered = 0
     /// The latest mark by a person, on which `take back` acts.
     private(set) var latestByPerson: Mark?
 
@@ -156,14 +159,17 @@ struct MarkIntake {
         if let id = reading.mark.id {
             known[id, default: [:]][reading.content] = acknowledgement
             order.append((id, reading.content))
+            remembered += Self.cost(reading.content)
         }
-        if order.count > memoryLimit {
+        while remembered > memoryLimit, !order.isEmpty {
             // A quarter at once, so that forgetting costs little a mark.
-            for old in order.prefix(memoryLimit / 4 + 1) {
+            let count = order.count / 4 + 1
+            for old in order.prefix(count) {
+                remembered -= Self.cost(old.content)
                 known[old.id]?[old.content] = nil
                 if known[old.id]?.isEmpty == true { known[old.id] = nil }
             }
-            order.removeFirst(memoryLimit / 4 + 1)
+            order.removeFirst(count)
         }
         if reading.mark.kind == .withdraw {
             if reading.mark.attributes["id"] == latestByPerson?.id { latestByPerson = nil }
@@ -172,6 +178,11 @@ struct MarkIntake {
         }
         return acknowledgement
     }
+}
+
+extension MarkIntake {
+    /// The text is kept as the key and in the acknowledgement's parts.
+    private static func cost(_ content: String) -> Int { 2 * content.utf8.count + entryOverhead }
 }
 
 /// The object of a mark, made of names and values as a query or a form gives them.

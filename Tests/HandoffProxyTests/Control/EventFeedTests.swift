@@ -15,6 +15,15 @@ import Testing
         #expect(feed.events(from: feed.nextNumber - 1).events.count == 1)
     }
 
+    @Test func aLongEventIsLeftOut() {
+        let feed = EventFeed()
+        feed.publish("mark", .string(String(repeating: "a", count: EventFeed.textLimit - 2)))
+        feed.publish("mark", .string(String(repeating: "a", count: EventFeed.textLimit - 1)))
+        let texts = feed.events(from: 1).events.map(\.data)
+        #expect(texts.first?.utf8.count == EventFeed.textLimit)
+        #expect(texts.last == "{\"bytes-left-out\":4097}")
+    }
+
     @Test func readersAreBounded() {
         let feed = EventFeed()
         let readers = (0..<EventFeed.readerLimit).compactMap { _ in feed.reader() }

@@ -89,7 +89,7 @@ import Testing
         // A repeat is acknowledged still.
         #expect(try Self.take(#"{"kind":"tap","id":"b"}"#, &few).isRepeat)
 
-        var forgetful = MarkIntake(idPrefix: "run", memoryLimit: 8)
+        var forgetful = MarkIntake(idPrefix: "run", memoryLimit: 5_000)
         for id in 0..<9 { _ = try Self.take(#"{"kind":"tap","id":"\#(id)"}"#, &forgetful) }
         #expect(try Self.take(#"{"kind":"tap","id":"8"}"#, &forgetful).isRepeat)
         #expect(try !Self.take(#"{"kind":"tap","id":"0"}"#, &forgetful).isRepeat)
