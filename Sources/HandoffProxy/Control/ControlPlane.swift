@@ -180,10 +180,17 @@ public final class ControlPlane: Sendable {
 
     // MARK: - Requests
 
-    /// What a connection does with a request: answer, or stream events.
+    /// What a connection does with a request: answer, stream events, or answer and then `askToStop`.
     enum Outcome: Hashable, Sendable {
         case response(LocalResponse)
         case events(after: Int?)
+        case stop(LocalResponse)
+    }
+
+    /// Ends the recording, once whoever asked for it has the answer.
+    func askToStop() {
+        let stop = state.withLock { $0.seams.stop }
+        stop()
     }
 
     /// Answers a request of a device.
@@ -220,8 +227,7 @@ public final class ControlPlane: Sendable {
         case .status: return .response(.json(200, status(at: context.arrival)))
         case .marks(let objects, let isList): return .response(take(objects, isList: isList, in: context))
         case .stop:
-            seams.stop()
-            return .response(.json(202, .object([JSONMember(name: "stopping", value: .bool(true))])))
+            return .stop(.json(202, .object([JSONMember(name: "stopping", value: .bool(true))])))
         case .listFaults, .addFaults, .removeFaults:
             guard let faults = seams.faults else {
                 return .response(.refusal(501, "this recorder injects no faults"))

@@ -90,11 +90,15 @@ struct LocalConnection {
         _ request: LocalRequest, in context: LocalContext, to stream: any LocalStream
     ) async throws(SocketError) -> Bool {
         let response: LocalResponse
+        var isLast = false
         switch site {
         case .device: response = plane.answer(device: request, in: context)
         case .control:
             switch plane.answer(control: request, in: context) {
             case .response(let answer): response = answer
+            case .stop(let answer):
+                response = answer
+                isLast = true
             case .events(let after):
                 try await sendEvents(after: after, to: stream)
                 stream.finishWriting()
@@ -102,10 +106,11 @@ struct LocalConnection {
             }
         }
         // The next request on a proxy connection may be for any other origin, which is not served here.
-        let keepsAlive = request.keepsAlive && !request.isAbsoluteForm
+        let keepsAlive = request.keepsAlive && !request.isAbsoluteForm && !isLast
         let bytes = response.bytes(isHead: request.method == "HEAD", keepsAlive: keepsAlive, at: WallClock.now())
         try await send(bytes, to: stream)
         if !keepsAlive { stream.finishWriting() }
+        if isLast { plane.askToStop() }
         return keepsAlive
     }
 

@@ -84,6 +84,11 @@ import Testing
             #expect(try await Self.api(fixture, "/faults", ["-X", "DELETE"]).body.contains("\"removed\":1"))
             #expect(fixture.deeds.stops.withLock { $0 } == 0)
             #expect(try await Self.api(fixture, "/stop", ["-X", "POST"]).status == 202)
+            // The answer comes first: the stop ends this connection too.
+            let deadline = Date().addingTimeInterval(30)
+            while fixture.deeds.stops.withLock({ $0 }) == 0, Date() < deadline {
+                try await Task.sleep(for: .milliseconds(5))
+            }
             #expect(fixture.deeds.stops.withLock { $0 } == 1)
         }
     }

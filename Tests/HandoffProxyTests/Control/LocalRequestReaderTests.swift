@@ -49,6 +49,40 @@ import Testing
         for piece in 1...9 { #expect(Self.steps(text, piece: piece) == whole, "pieces of \(piece)") }
     }
 
+    /// Damaged requests neither trap nor are read forever.
+    @Test func damageIsSurvived() {
+        var generator = SeededGenerator(seed: 7)
+        for _ in 0..<4_000 {
+            var bytes = Array((Self.wholeTexts.randomElement(using: &generator) ?? "").utf8)
+            for _ in 0..<Int.random(in: 1...6, using: &generator) where !bytes.isEmpty {
+                let index = bytes.indices.randomElement(using: &generator) ?? 0
+                switch Int.random(in: 0..<4, using: &generator) {
+                case 0: bytes[index] = UInt8.random(in: .min ... .max, using: &generator)
+                case 1: bytes.remove(at: index)
+                case 2: bytes.insert(contentsOf: [0x0D, 0x0A], at: index)
+                default: bytes.insert(contentsOf: bytes[..<index], at: index)
+                }
+            }
+            var reader = LocalRequestReader()
+            var steps = 0
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = min(rest.count, Int.random(in: 1...64, using: &generator))
+                reader.feed(rest.prefix(count))
+                rest = rest.dropFirst(count)
+                loop: while steps < 10_000 {
+                    steps += 1
+                    switch reader.next() {
+                    case .needsInput, .refused: break loop
+                    case .request(let request): #expect(request.body.count <= 1 << 20)
+                    case .wantsContinue: continue
+                    }
+                }
+            }
+            #expect(steps < 10_000)
+        }
+    }
+
     @Test func readsHeadAndContent() throws {
         let all = Self.requests(Self.wholeTexts[2])
         try #require(all.count == 2)
