@@ -75,8 +75,7 @@ public final class ControlPlane: Sendable {
         var intake: MarkIntake
         var latest: MarkAcknowledgement?
         var seams: Seams
-        var proxy: Endpoint?
-        var ownAddresses: Set<IPAddress> = []
+        var listeners: [Endpoint] = []
     }
 
     private let state: Mutex<State>
@@ -103,11 +102,10 @@ public final class ControlPlane: Sendable {
         state.withLock { change(&$0.seams) }
     }
 
-    /// A listener of the proxy is bound; devices are told of the first.
+    /// A listener of the proxy is bound: devices may be told of it.
     public func listenerBound(_ address: Endpoint) {
         state.withLock { state in
-            if state.proxy == nil { state.proxy = address }
-            state.ownAddresses.insert(address.address)
+            if !state.listeners.contains(address) { state.listeners.append(address) }
         }
     }
 
@@ -196,8 +194,7 @@ public final class ControlPlane: Sendable {
     /// Answers a request of a device.
     func answer(device request: LocalRequest, in context: LocalContext) -> LocalResponse {
         let site = state.withLock { state in
-            DeviceSite(
-                downloads: downloads, markSecret: markSecret, proxy: state.proxy, ownAddresses: state.ownAddresses)
+            DeviceSite(downloads: downloads, markSecret: markSecret, listeners: state.listeners)
         }
         let nonce = (try? ControlSecret.random(bytes: ControlSecret.pathByteCount).text) ?? ""
         let moment = DeviceSite.Moment(trust: trust.trust(of: context.client.address), nonce: nonce)

@@ -37,10 +37,8 @@ struct DeviceSite: Sendable {
     var downloads: CertificateDownloads
     /// The word in the path of marks.
     var markSecret: ControlSecret
-    /// Where devices are told to find the proxy; nil while no listener is bound.
-    var proxy: Endpoint?
-    /// Addresses of our listeners, besides the one that a request arrived at.
-    var ownAddresses: Set<IPAddress> = []
+    /// The proxy's listeners, in the order of their binding.
+    var listeners: [Endpoint] = []
 
     /// What is known about the trust of the device that asks, and the nonce of this response.
     struct Moment {
@@ -83,12 +81,12 @@ struct DeviceSite: Sendable {
         case "/ca.0":
             return download(downloads.android, "application/octet-stream", downloads.androidName)
         case "/proxy.pac", "/wpad.dat":
-            guard let proxy else { return .refusal(503, "no proxy listener is bound") }
+            guard let proxy else { return .refusal(503, "where this device finds the proxy is not known") }
             return LocalResponse(
                 type: ProxyAutoConfiguration.mediaType, Array(ProxyAutoConfiguration.script(proxy: proxy).utf8))
         case "/qr.svg":
             guard let proxy, let code = QRCode("http://\(proxy)/") else {
-                return .refusal(503, "no proxy listener is bound")
+                return .refusal(503, "where this device finds the proxy is not known")
             }
             return LocalResponse(type: "image/svg+xml", Array(code.svg.utf8))
         case "/trust":
@@ -109,13 +107,16 @@ struct DeviceSite: Sendable {
             type: type, bytes, [.init(name: "Content-Disposition", value: "attachment; filename=\"\(safe)\"")])
     }
 
-    /// Where this device finds the proxy: where it came in, when that is a listener of ours.
+    /// Where this device finds the proxy: where it came in, when that is a listener of ours. A redirected device came in
+    /// somewhere else and needs no setting; it is told of a listener that other hosts can reach, if one is known.
     private func proxy(for context: LocalContext) -> Endpoint? {
-        guard let proxy else { return nil }
-        // A listener on all addresses is found at the one that the device used.
-        let isEverywhere = proxy.address.low == 0 && proxy.address.high == 0
-        if isEverywhere { return Endpoint(address: context.local.address, port: proxy.port) }
-        return context.local.port == proxy.port ? context.local : proxy
+        let isListener = listeners.contains { listener in
+            listener.port == context.local.port
+                && (listener.address == context.local.address || listener.address.isUnspecified)
+        }
+        if isListener { return context.local }
+        let named = listeners.filter { !$0.address.isUnspecified }
+        return named.first { !$0.address.isLoopback } ?? named.first
     }
 
     private func setUp(
@@ -238,7 +239,7 @@ struct DeviceSite: Sendable {
             guard let host = HostName.parse(authority: origin.dropFirst(scheme.count))?.host else { return false }
             if host.text == TrustLedger.markHost { return true }
             guard let address = host.address else { return false }
-            return address == context.local.address || ownAddresses.contains(address) || address == proxy?.address
+            return address == context.local.address || listeners.contains { $0.address == address }
         }
         return false
     }

@@ -10,7 +10,10 @@ import Testing
             name: "handoff <lab> & 'co'", fingerprint: "AB:CD", pem: Array("pem".utf8), der: [0x30, 0x80, 0xFF],
             mobileconfig: Array("profile".utf8), android: Array("android".utf8), androidName: "1a2b3c4d.0"),
         markSecret: ControlSecret(text: secret),
-        proxy: Endpoint(address: IPAddress(ipv4: 0xC0A8_0101), port: 4773))
+        listeners: [
+            Endpoint(address: IPAddress(ipv4: 0x7F00_0001), port: 4773),
+            Endpoint(address: IPAddress(ipv4: 0xC0A8_0101), port: 4773),
+        ])
     static let context = LocalContext(
         client: Endpoint(address: IPAddress(ipv4: 0xC0A8_0107), port: 40_000),
         local: Endpoint(address: IPAddress(ipv4: 0xC0A8_0101), port: 4773), isSecure: false,
@@ -67,17 +70,27 @@ import Testing
         #expect(Self.field(response, "Content-Type") == "application/x-ns-proxy-autoconfig")
         let text = String(decoding: response.body, as: UTF8.self)
         #expect(text.contains("PROXY 192.168.1.1:4773") && !text.contains("DIRECT"))
-        // A listener on all addresses is named by the one that the device reached.
-        var everywhere = Self.site
-        everywhere.proxy = Endpoint(address: IPAddress(ipv6High: 0, low: 0), port: 4773)
-        var context = Self.context
-        context.local = Endpoint(address: IPAddress(ipv6High: 0x2001_0db8 << 32, low: 1), port: 4773)
-        let moment = DeviceSite.Moment(trust: DeviceTrust(browser: .unknown, apps: .notYet), nonce: "n")
-        guard case .response(let other) = everywhere.answer(Self.request("/wpad.dat"), in: context, moment) else {
-            Issue.record("no response")
-            return
+        func named(_ listeners: [Endpoint], _ local: Endpoint) -> String? {
+            var site = Self.site
+            site.listeners = listeners
+            var context = Self.context
+            context.local = local
+            let moment = DeviceSite.Moment(trust: DeviceTrust(browser: .unknown, apps: .notYet), nonce: "n")
+            guard case .response(let response) = site.answer(Self.request("/wpad.dat"), in: context, moment),
+                response.status == 200
+            else { return nil }
+            let text = String(decoding: response.body, as: UTF8.self)
+            return text.split(separator: "\"").first { $0.hasPrefix("PROXY ") }.map { String($0.dropFirst(6)) }
         }
-        #expect(String(decoding: other.body, as: UTF8.self).contains("\"PROXY [2001:db8::1]:4773\""))
+        // A listener on all addresses is named by the one that the device reached.
+        let reached = Endpoint(address: IPAddress(ipv6High: 0x2001_0db8 << 32, low: 1), port: 4773)
+        let everywhere = Endpoint(address: IPAddress(ipv6High: 0, low: 0), port: 4773)
+        #expect(named([everywhere], reached) == "[2001:db8::1]:4773")
+        // A redirected device is told of no listener that it can't reach.
+        let origin = Endpoint(address: IPAddress(ipv4: 0xC633_6401), port: 80)
+        #expect(named(Self.site.listeners, origin) == "192.168.1.1:4773")
+        #expect(named([everywhere], origin) == nil)
+        #expect(named([], origin) == nil)
     }
 
     @Test func thePageLetsNothingIn() throws {
