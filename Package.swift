@@ -62,7 +62,7 @@ let package = Package(
 
         tests("SessionTraceTests", ["SessionTrace"]),
         tests("ContentCodingsTests", ["ContentCodings"]),
-        tests("CryptoTests", ["Crypto", "SessionTrace"]),
+        tests("CryptoTests", ["Crypto", "SessionTrace", "COpenSSL"]),
         tests(
             "WireFormatsTests", ["WireFormats", "SessionTrace", "Crypto", "ContentCodings"], excluding: ["Golden"]),
         tests("CaptureAnalyzerTests", ["CaptureAnalyzer", "WireFormats", "SessionTrace", "Crypto"]),

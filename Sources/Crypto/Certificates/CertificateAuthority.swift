@@ -39,6 +39,8 @@ public final class CertificateAuthority: Sendable {
     public let certificate: Certificate
     /// The directory; nil for an authority that is only in memory.
     public let directory: String?
+    /// The file that holds the certificate alone, in PEM form, for tools that want a file.
+    public var certificatePath: String? { directory.map { AuthorityFiles(directory: $0).publicPath } }
     private let x509: X509Reference
     private let key: KeyReference
     private let leafKey: KeyReference

@@ -28,12 +28,15 @@ struct TLSConnectionState: ~Copyable {
     var verificationCode: Int32 = 0
     var refusedCertificate: OpaquePointer?
     var refusedDepth: Int32 = 0
+    /// The peer's own certificate, when the chain was not accepted: libssl keeps it only when it was.
+    var refusedLeaf: OpaquePointer?
 
     init() {}
 
     deinit {
         chosenProtocol?.deallocate()
         X509_free(refusedCertificate)
+        X509_free(refusedLeaf)
     }
 
     /// Adds a line of the key log; the master secret of TLS 1.2 only once.

@@ -118,6 +118,8 @@ final class SSLContext: @unchecked Sendable {
                     throw TLSFailure(.configuration, "\(extra) can't be read, or holds no certificate in PEM form")
                 }
             }
+            // Whoever puts a chain's middle into the file means it: no root is asked for above it.
+            X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(pointer), UInt(X509_V_FLAG_PARTIAL_CHAIN))
             SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER) { accepted, store in
                 if accepted == 1 { return 1 }
                 let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx())
@@ -128,6 +130,9 @@ final class SSLContext: @unchecked Sendable {
                 state.pointee.refusedDepth = X509_STORE_CTX_get_error_depth(store)
                 if let certificate = X509_STORE_CTX_get_current_cert(store), X509_up_ref(certificate) == 1 {
                     state.pointee.refusedCertificate = certificate
+                }
+                if let leaf = X509_STORE_CTX_get0_cert(store), X509_up_ref(leaf) == 1 {
+                    state.pointee.refusedLeaf = leaf
                 }
                 return 0
             }

@@ -18,8 +18,7 @@ extension TLSEngine {
     public var peerCertificate: Certificate? {
         // The session's reference; `Certificate` copies what it needs.
         if let certificate = SSL_get0_peer_certificate(ssl) { return Certificate(x509: certificate) }
-        guard let refused = state.pointee.refusedCertificate, state.pointee.refusedDepth == 0 else { return nil }
-        return Certificate(x509: refused)
+        return state.pointee.refusedLeaf.flatMap { Certificate(x509: $0) }
     }
 
     /// The number of the last alert of the peer that says more than "I close" or "no renegotiation".
