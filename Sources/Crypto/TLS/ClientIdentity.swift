@@ -31,10 +31,10 @@ public final class ClientIdentity: @unchecked Sendable {
         guard let leaf = parts.certificates.first(where: { X509_check_private_key($0.pointer, key.pointer) == 1 }),
             let certificate = Certificate(x509: leaf.pointer)
         else {
-            ERR_clear_error()
+            clearErrorQueue()
             throw TLSFailure(.configuration, "\(file): holds no certificate that belongs to its private key")
         }
-        ERR_clear_error()
+        clearErrorQueue()
         self.certificate = certificate
         self.leaf = leaf
         self.key = key

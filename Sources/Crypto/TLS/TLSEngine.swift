@@ -115,7 +115,7 @@ public final class TLSEngine {
     public func handshake() throws(TLSFailure) -> Bool {
         if isHandshakeComplete { return true }
         if let failure { throw failure }
-        ERR_clear_error()
+        clearErrorQueue()
         let result = SSL_do_handshake(ssl)
         logMasterSecret()
         if result == 1 {
@@ -124,7 +124,7 @@ public final class TLSEngine {
             return true
         }
         let error = SSL_get_error(ssl, result)
-        defer { ERR_clear_error() }
+        defer { clearErrorQueue() }
         if error == SSL_ERROR_WANT_READ {
             guard inputHasEnded else { return false }
             throw fail(TLSFailure(.truncated, "the peer closed the connection during the TLS handshake"))
@@ -163,7 +163,7 @@ public final class TLSEngine {
         var filled = 0
         while filled < buffer.count, let base = buffer.baseAddress {
             if filled == 0, let failure { throw failure }
-            ERR_clear_error()
+            clearErrorQueue()
             var count = 0
             let result = SSL_read_ex(ssl, base + filled, buffer.count - filled, &count)
             if result == 1 {
@@ -172,7 +172,7 @@ public final class TLSEngine {
                 continue
             }
             let error = SSL_get_error(ssl, result)
-            defer { ERR_clear_error() }
+            defer { clearErrorQueue() }
             switch error {
             case SSL_ERROR_WANT_READ:
                 if filled > 0 { return .bytes(filled) }
@@ -194,11 +194,11 @@ public final class TLSEngine {
         guard !hasSentCloseNotify else { throw TLSFailure(.other, "bytes written after the end was announced") }
         // A record adds at most 5 + 1 + 255 + 64 bytes (header, type, padding, MAC and IV); 64 is what AEADs stay under.
         _ = state.pointee.output.reserve(plaintext.count + (plaintext.count / 16_384 + 1) * 64)
-        ERR_clear_error()
+        clearErrorQueue()
         var written = 0
         let result = SSL_write_ex(ssl, base, plaintext.count, &written)
         guard result != 1 || written != plaintext.count else { return }
-        defer { ERR_clear_error() }
+        defer { clearErrorQueue() }
         if state.pointee.output.count + plaintext.count > Self.outputLimit - 65_536 {
             throw fail(TLSFailure(.limit, "more than \(Self.outputLimit) bytes of ciphertext wait to be sent"))
         }
