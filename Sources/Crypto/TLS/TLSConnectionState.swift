@@ -31,6 +31,9 @@ struct TLSConnectionState: ~Copyable {
     /// The peer's own certificate, when the chain was not accepted: libssl keeps it only when it was.
     var refusedLeaf: OpaquePointer?
 
+    /// A client's: where the sessions go that the server offers.
+    var sessionSink: SessionSink?
+
     init() {}
 
     deinit {

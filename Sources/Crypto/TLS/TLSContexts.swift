@@ -101,6 +101,15 @@ final class SSLContext: @unchecked Sendable {
     static func client(_ verification: TLSVerification) throws(TLSFailure) -> SSLContext {
         let context = try SSLContext(TLS_client_method())
         let pointer = context.pointer
+        // libssl's own table is not used: it can't tell servers apart.
+        SSL_CTX_ctrl(
+            pointer, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL), nil)
+        SSL_CTX_sess_set_new_cb(pointer) { ssl, session in
+            guard let session, let sink = TLSConnectionState.of(ssl)?.pointee.sessionSink else { return 0 }
+            // 1: the reference is ours now.
+            sink.store.keep(SessionReference(owning: session), for: sink.key)
+            return 1
+        }
         // Renegotiation is refused in any case; a server that can't do it securely is the device's business.
         SSL_CTX_set_options(pointer, HANDOFF_SSL_OP_LEGACY_SERVER_CONNECT)
         switch verification {

@@ -21,6 +21,9 @@ extension TLSEngine {
         return state.pointee.refusedLeaf.flatMap { Certificate(x509: $0) }
     }
 
+    /// Whether the handshake took up an earlier session (the server's certificate is the one that it showed then).
+    public var hasResumed: Bool { isHandshakeComplete && SSL_session_reused(ssl) == 1 }
+
     /// The number of the last alert of the peer that says more than "I close" or "no renegotiation".
     public var peerAlert: UInt8? { state.pointee.receivedAlert }
 

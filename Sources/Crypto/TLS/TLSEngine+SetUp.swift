@@ -52,12 +52,21 @@ extension TLSEngine {
             else { throw TLSFailure(.configuration, "the list of ALPN protocols is malformed") }
         }
         if let identity = options.clientCertificate { try identity.use(on: ssl) }
+        if let store = options.resumption {
+            let key = TLSSessionStore.Key(
+                serverName: options.serverName, verifyName: options.verifyName, verification: options.verification,
+                alpn: options.alpn, versions: options.minimumVersion...options.maximumVersion,
+                clientCertificate: options.clientCertificate?.certificate, place: options.place)
+            // Takes a reference of its own; a session that libssl does not accept only costs the full handshake.
+            if let session = store.session(for: key) { SSL_set_session(ssl, session.pointer) }
+            state.pointee.sessionSink = SessionSink(store: store, key: key)
+        }
         SSL_set_connect_state(ssl)
     }
 
     private func setVersions(_ minimum: TLSVersion, _ maximum: TLSVersion) throws(TLSFailure) {
         let done =
-            SSL_ctrl(ssl, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(minimum.rawValue), nil) == 1
+            minimum <= maximum && SSL_ctrl(ssl, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(minimum.rawValue), nil) == 1
             && SSL_ctrl(ssl, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(maximum.rawValue), nil) == 1
         guard done else { throw TLSFailure(.configuration, "\(minimum) to \(maximum) is no range of versions") }
     }

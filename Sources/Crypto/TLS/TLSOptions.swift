@@ -46,6 +46,10 @@ public struct TLSClientOptions: Sendable {
     public var minimumVersion: TLSVersion
     /// The newest version to offer.
     public var maximumVersion: TLSVersion
+    /// Where sessions are kept to be taken up again; nil: every handshake is a full one.
+    public var resumption: TLSSessionStore?
+    /// Where the server is (`192.0.2.1:443`): sessions are only taken up again at the same place.
+    public var place = ""
 
     /// Makes options.
     public init(
