@@ -66,8 +66,17 @@ public struct Console: Sendable {
 
     /// The style of text results: colours on a terminal unless `NO_COLOR` is set (no-color.org).
     func style(_ environment: [String: String]) -> TextStyle {
+        style(environment, isTerminal: resultIsTerminal)
+    }
+
+    /// The same for talk.
+    func talkStyle(_ environment: [String: String]) -> TextStyle {
+        style(environment, isTerminal: talkIsTerminal)
+    }
+
+    private func style(_ environment: [String: String], isTerminal: Bool) -> TextStyle {
         let isPlain = !(environment["NO_COLOR"] ?? "").isEmpty || environment["TERM"] == "dumb"
-        return TextStyle(usesColour: resultIsTerminal && !isPlain, width: resultIsTerminal ? width : 110)
+        return TextStyle(usesColour: isTerminal && !isPlain, width: isTerminal ? width : 110)
     }
 
     /// One line of talk, `handoff: ` before it.

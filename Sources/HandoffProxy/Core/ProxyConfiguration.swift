@@ -3,7 +3,7 @@ public import SessionTrace
 /// How the proxy is to behave: every option of `handoff record` that reaches it, with its default.
 public struct ProxyConfiguration: Sendable {
     /// What is kept of the person's journey on Chia.
-    public enum ChiaJourney: String, Hashable, Sendable {
+    public enum ChiaJourney: String, Hashable, Sendable, CaseIterable {
         /// Heads only, as `exchange` events; ciphertext without its secrets otherwise.
         case heads
         /// Everything: for synthetic personas.

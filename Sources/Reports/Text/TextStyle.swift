@@ -24,6 +24,11 @@ public struct TextStyle: Sendable {
         usesColour && !text.isEmpty ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
     }
 
+    /// `text` in the colour of something that someone must act on, or else of something to look at.
+    public func paint(_ text: String, asAlarm isAlarm: Bool) -> String {
+        paint(text, isAlarm ? .red : .yellow)
+    }
+
     func paint(_ text: String, _ verdict: Verdict) -> String {
         switch verdict {
         case .pass: paint(text, .green)

@@ -1,0 +1,52 @@
+internal import Assertions
+internal import HandoffProxy
+internal import Reports
+internal import SessionTrace
+
+/// What the terminal shows while a session is recorded: one stream of lines on standard error, so that the verdict at the
+/// end has standard output for itself.
+struct LiveDisplay: Sendable {
+    let console: Console
+    let style: TextStyle
+    /// Whether the timeline is left out; alarms and findings are shown all the same.
+    let isQuiet: Bool
+
+    init(console: Console, environment: [String: String], isQuiet: Bool) {
+        self.console = console
+        style = console.talkStyle(environment)
+        self.isQuiet = isQuiet
+    }
+
+    /// What a judge has to say of the trace of `device`; nil while there is one alone.
+    func show(_ output: LiveJudge.Output, of device: String?) {
+        let prefix = device.map { "[\($0)] " } ?? ""
+        switch output {
+        case .timeline(let lines):
+            guard !isQuiet else { return }
+            let shown =
+                device == nil
+                ? lines : lines.split(separator: "\n").map { "\(prefix)\($0)\n" }.joined()
+            console.talk(shown)
+        case .violated(let rule):
+            line(style.paint("✗ \(prefix)\(rule.id) \(rule.name): \(rule.sentence)", asAlarm: rule.severity == .error))
+        case .excused(let rule):
+            line("✓ \(prefix)\(rule.id) \(rule.name): no longer violated")
+        }
+    }
+
+    /// What the proxy has to say.
+    func show(_ event: LiveEvent) {
+        guard event.isAlarm || !isQuiet else { return }
+        let text = "\(event.at.timeOfDay)  \(event.text)"
+        line(event.isAlarm ? style.paint("! \(text)", asAlarm: true) : "  \(text)")
+    }
+
+    /// One line of words of our own.
+    func say(_ text: String) {
+        line(text)
+    }
+
+    private func line(_ text: String) {
+        console.talk(text + "\n")
+    }
+}
