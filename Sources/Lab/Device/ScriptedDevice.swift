@@ -84,7 +84,7 @@ public actor ScriptedDevice {
     /// Asks the proxy for `url` in clear, in proxy form: marks are made so.
     @discardableResult
     public func fetchInClear(_ url: String) async throws -> LabResponse {
-        let channel = LabChannel(try await TCPStream.connect(to: proxy, on: loop))
+        let channel = LabChannel(try await TCPStream.connect(to: proxy, timeout: .seconds(20), on: loop))
         let host = url.drop { $0 != ":" }.dropFirst(3).prefix { $0 != "/" }
         let response = try await channel.exchange(
             LabRequest("GET", url, fields: [("Host", String(host)), ("User-Agent", "lab-script")]))
@@ -101,7 +101,7 @@ public actor ScriptedDevice {
     }
 
     private func connect(to host: String, from sender: Sender) async throws -> LabChannel {
-        let channel = LabChannel(try await TCPStream.connect(to: proxy, on: loop))
+        let channel = LabChannel(try await TCPStream.connect(to: proxy, timeout: .seconds(20), on: loop))
         let agent = sender.fields.filter { $0.name == "User-Agent" }
         let answer = try await channel.exchange(
             LabRequest("CONNECT", "\(host):443", fields: [("Host", "\(host):443")] + agent))

@@ -66,7 +66,11 @@ final class LabChannel {
                 throw failure
             }
             let count = try await stream.read(into: buffer).count
-            if count == 0 { engine.endOfInput() } else { engine.feed(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+            if count == 0 {
+                engine.endOfInput()
+            } else {
+                engine.feed(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            }
         }
     }
 

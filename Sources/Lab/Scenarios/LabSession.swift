@@ -145,8 +145,7 @@ public struct LabSession: Sendable {
 
     /// The URL in a session response.
     static func handoffURL(in answer: LabResponse) -> String {
-        let text = answer.text
-        let start = text.firstIndex(of: "h").map { text[$0...] }.flatMap { $0.hasPrefix("https:") ? $0 : nil }
-        return String((start ?? text[text.endIndex...]).prefix { $0 != "\"" })
+        let parts = answer.text.split(separator: #""url":""#, maxSplits: 1)
+        return parts.count == 2 ? String(parts[1].prefix { $0 != "\"" }) : ""
     }
 }

@@ -1,5 +1,5 @@
 internal import Crypto
-public import EventLoop
+internal import EventLoop
 public import SessionTrace
 internal import Synchronization
 

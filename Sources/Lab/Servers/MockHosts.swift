@@ -1,6 +1,6 @@
 internal import Crypto
 public import EventLoop
-public import SessionTrace
+internal import SessionTrace
 internal import Synchronization
 
 /// The partner's backend, Chia's pages and a telemetry vendor, on loopback behind one certificate authority.
@@ -41,7 +41,7 @@ public final class MockHosts: Sendable {
         let sessions = SessionBook()
         let identity = try authority.leaf(for: Self.names.compactMap { SubjectName($0) })
         self.authority = authority
-        server = try await LabServer(identity: identity, on: loop) { request, host in
+        server = try LabServer(identity: identity, on: loop) { request, host in
             Self.answer(request, host, sessions)
         }
         await server.start()
