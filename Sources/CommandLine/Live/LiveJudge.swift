@@ -64,6 +64,11 @@ final class LiveJudge: Sendable {
         return BackgroundThread.start { self.read() }
     }
 
+    /// What the judge knows by now of handoff and neutral URLs.
+    var knowledge: JourneyKnowledge {
+        state.withLock { $0.judge.journeyKnowledge }
+    }
+
     /// What the judge knows once it has read everything up to byte `offset` of the file.
     func ask<Answer: Sendable>(
         after offset: UInt64, _ question: @escaping @Sendable (borrowing SessionJudge) -> Answer

@@ -130,6 +130,15 @@ public final class Recording: Sendable {
         state.withLock { $0.files }.map { device, file in file.status(device: device) }
     }
 
+    /// The file in which a client is recorded, and how much is recorded in it by now; nil for a client that was never seen.
+    public func place(of client: IPAddress) -> (path: String, offset: UInt64)? {
+        let file = state.withLock { state -> TraceFile? in
+            guard let key = options.device ?? state.addresses[client.unmapped] else { return nil }
+            return state.files.first { $0.device == key }?.file
+        }
+        return file.map { ($0.path, $0.end) }
+    }
+
     // MARK: Devices and their files
 
     private static func device(named name: String, in state: State) -> DeviceKey? {

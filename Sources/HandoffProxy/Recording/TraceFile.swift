@@ -26,6 +26,8 @@ final class TraceFile: Sendable {
         var writer = Writer.busy
         var isEnding = false
         var bytes: UInt64 = 0
+        /// Bytes that the writing thread has taken so far.
+        var taken: UInt64 = 0
         var stopped: RecordingStop?
         var isComplete = false
     }
@@ -98,6 +100,11 @@ final class TraceFile: Sendable {
             return thread
         }
         if let running { pthread_join(running, nil) }
+    }
+
+    /// Where in the file what is appended next will stand.
+    var end: UInt64 {
+        monitor.withLock { $0.taken + UInt64($0.trace.byteCount) }
     }
 
     /// What has become of it.
@@ -182,6 +189,7 @@ final class TraceFile: Sendable {
         ) { state in
             state.writer = .busy
             state.trace.exchangeBytes(&batch)
+            state.taken += UInt64(batch.count)
             return state.isEnding
         }
         monitor.signalRoom()
