@@ -24,10 +24,6 @@ struct CheckCommand {
             3 unreadable input, 4 inconclusive. Over several traces the worst counts, in the order 5, 2, 1, 3, 4, 0.
             """)
 
-    private enum Inconclusive: String, CaseIterable {
-        case fail, warn
-    }
-
     private let handoff: Handoff
     private let arguments: Arguments
 

@@ -69,6 +69,11 @@ struct VerdictOutput {
     }
 }
 
+/// The values of `--inconclusive`: whether a gated rule that is inconclusive counts.
+enum Inconclusive: String, CaseIterable {
+    case fail, warn
+}
+
 extension ExitStatus {
     /// The status of an outcome.
     init(_ outcome: Outcome) {

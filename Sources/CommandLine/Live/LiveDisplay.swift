@@ -38,7 +38,12 @@ struct LiveDisplay: Sendable {
     func show(_ event: LiveEvent) {
         guard event.isAlarm || !isQuiet else { return }
         let text = "\(event.at.timeOfDay)  \(event.text)"
-        line(event.isAlarm ? style.paint("! \(text)", asAlarm: true) : "  \(text)")
+        if event.isAlarm { alarm(text) } else { line("  \(text)") }
+    }
+
+    /// Something that someone must act on.
+    func alarm(_ text: String) {
+        line(style.paint("! \(text)", asAlarm: true))
     }
 
     /// One line of words of our own.

@@ -1,0 +1,174 @@
+internal import Assertions
+internal import CaptureAnalyzer
+internal import Crypto
+internal import EventLoop
+internal import HandoffProxy
+internal import SessionTrace
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// `handoff record`: stands in front of a device, records its session, and judges it.
+struct RecordCommand {
+    static let syntax = CommandSyntax(
+        name: "record", operands: "", operandCount: 0...0,
+        summary: "Record a device's session as its proxy, and judge it live.", options: RecordArguments.options,
+        notes: """
+            Stop with q, Ctrl-C or POST /stop. Keys while recording (press, then touch): t share, d share twice,
+            n continue without sharing, c call to action, b background, f foreground, r return, u takes the last one back.
+            SSLKEYLOGFILE gets the secrets of the device's side. The recording holds them too: Wireshark needs nothing else.
+            Exit status: as check; 3 also when recording had to stop before its time, 4 also when a fault never fired.
+            """)
+
+    private let handoff: Handoff
+    private let arguments: Arguments
+
+    init(handoff: Handoff, arguments: Arguments) {
+        self.handoff = handoff
+        self.arguments = arguments
+    }
+
+    func run() throws -> ExitStatus {
+        let reports = try ReportRequest.parse(arguments.all("report"))
+        let path = arguments.value("out").map { $0.hasSuffix(".pcapng") ? $0 : "\($0).pcapng" } ?? Self.defaultPath
+        guard !FileSystem.exists(path) else {
+            throw UsageError(message: "\(path) is there already; give another name with --out")
+        }
+        try ReportRequest.refuseToOverwrite([path, arguments.value("policy")].compactMap(\.self), by: reports)
+        let display = LiveDisplay(
+            console: handoff.console, environment: handoff.environment, isQuiet: arguments.has("quiet"))
+        var settings: RecordSession.Settings
+        do {
+            settings = try self.settings(path: path)
+        } catch let error as InvalidPolicy {
+            handoff.console.complain(error.message)
+            return .usage
+        }
+        settings.recording.maximumFileSize = try RecordArguments.maximumSize(arguments)
+        settings.recording.alsoCapture = arguments.all("also-capture")
+        settings.recording.device = arguments.value("device").map { .named($0) }
+        let duration = try RecordArguments.duration(arguments)
+        let outcome: RecordSession.Outcome
+        do {
+            let session = try RecordSession(settings, display: display)
+            outcome = try Blocking.run { try await Self.record(session, for: duration, display) }
+        } catch let error as FaultRuleError {
+            throw UsageError(message: "--fault: \(error)")
+        } catch let error where error is RecordingError || error is AuthorityError || error is ProxyError {
+            handoff.console.complain("\(error)")
+            return .usage
+        }
+        return try give(outcome, reports)
+    }
+
+    private func settings(path: String) throws -> RecordSession.Settings {
+        var policies = PolicyBook(given: arguments.value("policy"))
+        let policy = try policies.policy(for: path)
+        var judging = JudgeOptions()
+        judging.profile = try arguments.choice("profile", JudgeOptions.Profile.self) ?? .full
+        judging.strict = arguments.has("strict")
+        judging.installationKey = InstallationKey.load(handoff.environment)
+        judging.now = WallClock.now
+        var configuration = try RecordArguments.configuration(
+            arguments, policy: policy, environment: handoff.environment, lan: { HostIdentity.networkAddress })
+        configuration.controlTokenPath = ControlFile.defaultPath(handoff.environment)
+        guard let folder = arguments.value("ca-dir") ?? DataFolder.path(handoff.environment) else {
+            throw UsageError(message: "neither XDG_DATA_HOME nor HOME is set; give --ca-dir")
+        }
+        return RecordSession.Settings(
+            configuration: configuration, path: path, authorityFolder: folder, policy: policy, judging: judging)
+    }
+
+    /// `session-20261130-041821.pcapng`, by the clock of this host in UTC.
+    private static var defaultPath: String {
+        let time = WallClock.now.rfc3339.prefix(19).filter(\.isNumber)
+        return "session-\(time.prefix(8))-\(time.suffix(6)).pcapng"
+    }
+
+    // MARK: The run
+
+    private static func record(
+        _ session: RecordSession, for duration: Duration?, _ display: LiveDisplay
+    ) async throws -> RecordSession.Outcome {
+        try await session.start()
+        await RecordGreeting(session: session).show(on: display)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { display.say("Stopping: \(await session.waitForStop()).") }
+            group.addTask {
+                for await number in Signals.stream([SIGINT, SIGTERM, SIGHUP]) {
+                    session.requestStop(number == SIGINT ? "Ctrl-C" : "signal \(number)")
+                    return
+                }
+            }
+            group.addTask { await Self.readKeys(session, display) }
+            if let duration {
+                group.addTask {
+                    guard (try? await Task.sleep(for: duration)) != nil else { return }
+                    session.requestStop("the time given with --for is over")
+                }
+            }
+            // The first task waits for the end; the others only ask for it, or run until then.
+            while let _ = await group.next() {
+                group.cancelAll()
+                break
+            }
+        }
+        return await session.finish()
+    }
+
+    private static func readKeys(_ session: RecordSession, _ display: LiveDisplay) async {
+        guard let terminal = TerminalKeys() else {
+            // No terminal: signals, the control API and --for end the run.
+            try? await Task.sleep(for: .seconds(86_400 * 365))
+            return
+        }
+        defer { terminal.restore() }
+        var keys = MarkKeys(idPrefix: session.control.idPrefix)
+        for await byte in terminal.stream {
+            let now = WallClock.now
+            switch keys.press(byte, at: now) {
+            case .mark(let mark):
+                let receipt = session.control.take(mark, at: now)
+                display.say(
+                    "── armed: \(mark.kind.rawValue) \(mark.target?.rawValue ?? "") (mark \(receipt.sequence)), touch now"
+                )
+            case .withdraw(let mark, let of):
+                let receipt = session.control.take(mark, at: now)
+                display.say(
+                    "── taken back: \(of.kind.rawValue) \(of.target?.rawValue ?? "") (mark \(receipt.sequence))")
+            case .nothingToWithdraw: display.say("── there is no mark to take back")
+            case .stop: session.requestStop("key q")
+            case .help: display.say(MarkKeys.help)
+            case .none: break
+            }
+        }
+    }
+
+    // MARK: The verdict
+
+    private func give(_ outcome: RecordSession.Outcome, _ reports: [ReportRequest]) throws -> ExitStatus {
+        var options = SetOptions()
+        options.strict = arguments.has("strict")
+        options.inconclusiveCounts = try arguments.choice("inconclusive", Inconclusive.self) != .warn
+        let set = SetVerdict(traces: outcome.judged.map(\.trace), options: options)
+        var status = VerdictOutput(
+            handoff: handoff, reports: reports, isVerbose: arguments.has("verbose"), isStrict: options.strict
+        ).give(set)
+        for file in outcome.stopped {
+            handoff.console.complain(
+                "\(file.path): recording stopped before the end: \(file.stopped.map { "\($0)" } ?? "")")
+            status = status.worse(.unreadable)
+        }
+        for sentence in outcome.faults {
+            handoff.console.complain(sentence)
+            status = status.worse(.inconclusive)
+        }
+        for trace in outcome.judged.map(\.trace) {
+            handoff.console.talk("The recording is \(trace.path): handoff check and Wireshark read it as it is.\n")
+        }
+        return status
+    }
+}

@@ -1,0 +1,157 @@
+internal import Assertions
+internal import Crypto
+internal import EventLoop
+internal import HandoffProxy
+internal import SessionTrace
+internal import Synchronization
+
+/// One run of the recording proxy in this process: proxy, control plane, recording and judges, from start to verdict.
+///
+/// ```
+/// init ──start──► recording ──finish──► judged
+/// ```
+final class RecordSession: Sendable {
+    /// What a run is made of.
+    struct Settings: Sendable {
+        var configuration: ProxyConfiguration
+        /// The first trace file.
+        var path: String
+        /// The certificate authority's folder.
+        var authorityFolder: String
+        var policy: Policy
+        var judging: JudgeOptions
+        var recording = RecordingOptions()
+    }
+
+    /// What came of a run.
+    struct Outcome: Sendable {
+        /// The verdicts, one a device.
+        var judged: [Judged]
+        /// Files whose recording stopped before its time.
+        var stopped: [FileStatus]
+        /// Faults that never fired or could not be injected, a sentence each.
+        var faults: [String]
+    }
+
+    let settings: Settings
+    let authority: CertificateAuthority
+    /// Marks, set-up page and control API.
+    let control: ControlPlane
+    let proxy: HandoffProxy
+    private let recording: Recording
+    private let judges: LiveJudges
+    private let faults: FaultTable
+    private let loops: EventLoopGroup
+    private let listeners: ControlListeners
+    private let display: LiveDisplay
+    private let telling = Mutex<Task<Void, Never>?>(nil)
+    private let stopping = AsyncStream<String>.makeStream()
+
+    /// Makes everything that can fail before a device calls: the authority, the trace file, the options' files.
+    init(_ settings: Settings, display: LiveDisplay) throws {
+        self.settings = settings
+        self.display = display
+        let started = EventLoop.WallClock.now()
+        authority = try CertificateAuthority.load(
+            directory: settings.authorityFolder, createIfMissing: true, hostName: HostIdentity.name)
+        let judges = LiveJudges(policy: settings.policy, options: settings.judging, display: display)
+        self.judges = judges
+        let recording = try Recording(
+            path: settings.path, version: handoffVersion, started: started, options: settings.recording,
+            onFile: { judges.follow($0) },
+            onNotice: { display.alarm("\($0)") })
+        self.recording = recording
+        let policy = settings.policy
+        faults = FaultTable { policy.mayHaveFault($0) }
+        for text in settings.configuration.faults { _ = faults.add(try FaultRule(text)) }
+        var guide: LiveJourneyGuide?
+        if settings.configuration.chiaJourney == .heads {
+            guide = LiveJourneyGuide(
+                policy: policy, installationKey: settings.judging.installationKey, judges: judges)
+            guide?.attach(to: recording)
+        }
+        let stop = stopping.continuation
+        control = try ControlPlane(
+            recording: recording, faults: faults, authority: authority, version: handoffVersion,
+            allowedClients: settings.configuration.allowedClients, started: started
+        ) { stop.yield("told by the control API") }
+        loops = try EventLoopGroup()
+        proxy = try HandoffProxy(
+            configuration: settings.configuration, authority: authority, recording: recording, journey: guide,
+            faults: faults, control: control, loops: loops)
+        listeners = ControlListeners(plane: control, loop: loops.next())
+    }
+
+    /// Opens all listeners. Throws when one can't be opened; nothing is served then.
+    func start() async throws {
+        let events = proxy.events
+        let (display, control) = (display, control)
+        let teller = Task {
+            for await event in events {
+                display.show(event)
+                control.publish(event)
+            }
+        }
+        telling.withLock { $0 = teller }
+        do {
+            try await listeners.start(
+                control: settings.configuration.controlAddress, marks: settings.configuration.markAddress)
+            try await proxy.start()
+        } catch {
+            await end()
+            throw error
+        }
+        for address in proxy.addresses { control.listenerBound(address) }
+        if let path = settings.configuration.controlTokenPath, let address = await listeners.controlAddress {
+            try ControlFile(address: "\(address)", token: control.token).write(to: path)
+        }
+    }
+
+    /// Where the control API is; nil when it is nowhere.
+    var controlAddress: Endpoint? {
+        get async { await listeners.controlAddress }
+    }
+
+    /// Ends the run when `waitForStop` is waiting: `why` is shown.
+    func requestStop(_ why: String) {
+        stopping.continuation.yield(why)
+    }
+
+    /// Waits until something asks for the end; what it was, in words.
+    func waitForStop() async -> String {
+        for await why in stopping.stream { return why }
+        return ""
+    }
+
+    /// Closes everything, ends the recording, and judges what was recorded.
+    func finish() async -> Outcome {
+        await end()
+        let stopped = recording.status.filter { $0.stopped != nil }
+        let judges = judges
+        let console = display.console
+        // The judges may have much to read yet, and their threads are waited for: not on one that runs tasks.
+        let judged = await withCheckedContinuation { continuation in
+            let isStarted = BackgroundThread.start { continuation.resume(returning: judges.finish(console: console)) }
+            if !isStarted { continuation.resume(returning: judges.finish(console: console)) }
+        }
+        return Outcome(judged: judged, stopped: stopped, faults: faults.report.sentences)
+    }
+
+    private func end() async {
+        await proxy.stop()
+        await listeners.stop()
+        recording.stop(at: EventLoop.WallClock.now())
+        await telling.withLock { $0 }?.value
+        if let path = settings.configuration.controlTokenPath {
+            ControlFile(address: "", token: control.token).remove(from: path)
+        }
+        loops.stop()
+    }
+}
+
+extension Policy {
+    /// Whether a fault that names no host is meant for `host`: the partner's hosts, or any when the policy names none.
+    fileprivate func mayHaveFault(_ host: HostName) -> Bool {
+        hosts.partner.isEmpty || roleName(of: host) == "partner"
+    }
+}
