@@ -14,6 +14,7 @@ public struct Handoff {
     }
 
     private static let commands: [(syntax: CommandSyntax, run: @Sendable (Handoff, Arguments) throws -> ExitStatus)] = [
+        (RecordCommand.syntax, { try RecordCommand(handoff: $0, arguments: $1).run() }),
         (CheckCommand.syntax, { try CheckCommand(handoff: $0, arguments: $1).run() }),
         (ShowCommand.syntax, { try ShowCommand(handoff: $0, arguments: $1).run() }),
         (RulesCommand.syntax, { try RulesCommand(handoff: $0, arguments: $1).run() }),

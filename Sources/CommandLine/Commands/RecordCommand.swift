@@ -73,13 +73,11 @@ struct RecordCommand {
         judging.installationKey = InstallationKey.load(handoff.environment)
         judging.now = WallClock.now
         var configuration = try RecordArguments.configuration(
-            arguments, policy: policy, environment: handoff.environment, lan: { HostIdentity.networkAddress })
+            arguments, policy: policy, environment: handoff.environment, lan: { HostAddress.onNetwork })
         configuration.controlTokenPath = ControlFile.defaultPath(handoff.environment)
-        guard let folder = arguments.value("ca-dir") ?? DataFolder.path(handoff.environment) else {
-            throw UsageError(message: "neither XDG_DATA_HOME nor HOME is set; give --ca-dir")
-        }
         return RecordSession.Settings(
-            configuration: configuration, path: path, authorityFolder: folder, policy: policy, judging: judging)
+            configuration: configuration, path: path,
+            authorityFolder: try AuthorityArguments.directory(arguments, handoff), policy: policy, judging: judging)
     }
 
     /// `session-20261130-041821.pcapng`, by the clock of this host in UTC.

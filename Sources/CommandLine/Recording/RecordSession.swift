@@ -53,7 +53,7 @@ final class RecordSession: Sendable {
         self.display = display
         let started = EventLoop.WallClock.now()
         authority = try CertificateAuthority.load(
-            directory: settings.authorityFolder, createIfMissing: true, hostName: HostIdentity.name)
+            directory: settings.authorityFolder, createIfMissing: true, hostName: FileSystem.hostName)
         let judges = LiveJudges(policy: settings.policy, options: settings.judging, display: display)
         self.judges = judges
         let recording = try Recording(
@@ -63,7 +63,7 @@ final class RecordSession: Sendable {
         self.recording = recording
         let policy = settings.policy
         faults = FaultTable { policy.mayHaveFault($0) }
-        for text in settings.configuration.faults { _ = faults.add(try FaultRule(text)) }
+        for text in settings.configuration.faults { _ = faults.add(try FaultRule(parsing: text)) }
         var guide: LiveJourneyGuide?
         if settings.configuration.chiaJourney == .heads {
             guide = LiveJourneyGuide(
@@ -71,31 +71,32 @@ final class RecordSession: Sendable {
             guide?.attach(to: recording)
         }
         let stop = stopping.continuation
+        var seams = ControlPlane.Seams(recording: recording)
+        seams.stop = { stop.yield("told by the control API") }
+        seams.faults = FaultControls(faults)
         control = try ControlPlane(
-            recording: recording, faults: faults, authority: authority, version: handoffVersion,
-            allowedClients: settings.configuration.allowedClients, started: started
-        ) { stop.yield("told by the control API") }
+            version: handoffVersion, downloads: CertificateDownloads(authority), seams: seams,
+            allowedClients: settings.configuration.allowedClients, started: started)
         loops = try EventLoopGroup()
         proxy = try HandoffProxy(
             configuration: settings.configuration, authority: authority, recording: recording, journey: guide,
-            faults: faults, control: control, loops: loops)
+            loops: loops)
+        proxy.attach(control)
         listeners = ControlListeners(plane: control, loop: loops.next())
     }
 
     /// Opens all listeners. Throws when one can't be opened; nothing is served then.
     func start() async throws {
         let events = proxy.events
-        let (display, control) = (display, control)
+        let display = display
         let teller = Task {
-            for await event in events {
-                display.show(event)
-                control.publish(event)
-            }
+            for await event in events { display.show(event) }
         }
         telling.withLock { $0 = teller }
         do {
             try await listeners.start(
-                control: settings.configuration.controlAddress, marks: settings.configuration.markAddress)
+                control: settings.configuration.controlAddress,
+                marks: [settings.configuration.markAddress].compactMap(\.self))
             try await proxy.start()
         } catch {
             await end()

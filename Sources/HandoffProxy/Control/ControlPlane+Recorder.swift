@@ -11,6 +11,40 @@ extension ControlPlane.Seams {
     }
 }
 
+extension FaultControls {
+    /// The faults of `table`.
+    public init(_ table: FaultTable) {
+        self.init(
+            list: { table.statuses.map(\.json) },
+            add: { text throws(ControlRefusal) in
+                let rule: FaultRule
+                do throws(FaultRuleError) {
+                    rule = try FaultRule(parsing: text)
+                } catch {
+                    throw ControlRefusal("\(error)")
+                }
+                guard table.add(rule) != nil else {
+                    throw ControlRefusal("there are \(FaultTable.ruleLimit) faults already")
+                }
+            },
+            removeAll: {
+                defer { table.clear() }
+                return table.statuses.count
+            })
+    }
+}
+
+extension FaultStatus {
+    /// The fault as `GET /faults` shows it.
+    var json: JSONValue {
+        .object([
+            JSONMember(name: "id", value: .number(String(id))),
+            JSONMember(name: "rule", value: .string(rule.description)),
+            JSONMember(name: "fired", value: .number(String(fired))),
+        ])
+    }
+}
+
 extension FileStatus {
     /// The file as `GET /status` shows it.
     var json: JSONValue {

@@ -6,19 +6,11 @@ internal import SessionTrace
     internal import Musl
 #endif
 
-/// What this host is called, and where the network can reach it.
-enum HostIdentity {
-    /// The host's name up to the first dot.
-    static var name: String {
-        var bytes = [CChar](repeating: 0, count: 256)
-        guard gethostname(&bytes, bytes.count - 1) == 0 else { return "host" }
-        let text = String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return text.split(separator: ".").first.map(String.init) ?? "host"
-    }
-
+/// Where the network can reach this host.
+enum HostAddress {
     /// The address that this host has on the network: the one by which it would reach another (no packet is sent). Nil
     /// without a network.
-    static var networkAddress: IPAddress? {
+    static var onNetwork: IPAddress? {
         let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
