@@ -131,12 +131,13 @@ struct RecordCommand {
             case .mark(let mark):
                 let receipt = session.control.take(mark, at: now)
                 display.say(
-                    "── armed: \(mark.kind.rawValue) \(mark.target?.rawValue ?? "") (mark \(receipt.sequence)), touch now"
+                    "── armed: \(mark.kind.rawValue) \(mark.target?.rawValue ?? "") (mark \(receipt.recorded.sequence)), touch now"
                 )
             case .withdraw(let mark, let of):
                 let receipt = session.control.take(mark, at: now)
                 display.say(
-                    "── taken back: \(of.kind.rawValue) \(of.target?.rawValue ?? "") (mark \(receipt.sequence))")
+                    "── taken back: \(of.kind.rawValue) \(of.target?.rawValue ?? "") (mark \(receipt.recorded.sequence))"
+                )
             case .nothingToWithdraw: display.say("── there is no mark to take back")
             case .stop: session.requestStop("key q")
             case .help: display.say(MarkKeys.help)

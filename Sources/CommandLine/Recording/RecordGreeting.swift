@@ -1,4 +1,6 @@
+internal import Assertions
 internal import HandoffProxy
+internal import Reports
 internal import SessionTrace
 
 /// What `record` says first: where the device finds us and what to do on it.
@@ -14,10 +16,13 @@ struct RecordGreeting {
                 asked.isTransparent ? "transparent (TPROXY)" : "HTTP and SOCKS5 proxy, redirected connections too"
             display.say("  \(address)  \(kind)")
         }
-        if let page = addresses.first(where: { !$0.address.isUnspecified }) {
-            let url = "http://\(page)/"
+        if let page = addresses.first {
+            // A listener on all addresses is reached at the one that this host has on the network.
+            let isOnAll = page.address.description == "0.0.0.0" || page.address.description == "::"
+            let address = isOnAll ? HostAddress.onNetwork ?? page.address : page.address
+            let url = "http://\(Endpoint(address: address, port: page.port))/"
             display.say("On the device: set the proxy to one of these, then open \(url) to install the certificate.")
-            if display.console.talkIsTerminal, !page.address.isLoopback, let code = QRCode(url) {
+            if display.console.talkIsTerminal, !address.isLoopback, let code = QRCode(url) {
                 display.console.talk(code.terminalText(setsColours: display.style.usesColour))
             }
         }

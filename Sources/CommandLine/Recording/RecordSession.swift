@@ -51,7 +51,7 @@ final class RecordSession: Sendable {
     init(_ settings: Settings, display: LiveDisplay) throws {
         self.settings = settings
         self.display = display
-        let started = EventLoop.WallClock.now()
+        let started = WallClock.now
         authority = try CertificateAuthority.load(
             directory: settings.authorityFolder, createIfMissing: true, hostName: FileSystem.hostName)
         let judges = LiveJudges(policy: settings.policy, options: settings.judging, display: display)
@@ -141,7 +141,7 @@ final class RecordSession: Sendable {
     private func end() async {
         await proxy.stop()
         await listeners.stop()
-        recording.stop(at: EventLoop.WallClock.now())
+        recording.stop(at: WallClock.now)
         await telling.withLock { $0 }?.value
         if let path = settings.configuration.controlTokenPath {
             ControlFile(address: "", token: control.token).remove(from: path)
