@@ -26,7 +26,10 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     enum Work: @unchecked Sendable {
         // Sendable: closures from other threads are (`execute`); the loop's own never leave its queue but for late work,
         // when its thread is gone.
-        case job(UnownedJob)
+        /// A job of an actor that lives here.
+        case isolated(UnownedJob)
+        /// A job of a task that prefers to run here and is isolated to nothing.
+        case preferred(UnownedJob)
         case closure(() -> Void)
     }
 
@@ -53,6 +56,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private var freeSlots: [Int] = []
     private var generation: UInt64 = 0
     private(set) var isStopping = false
+    /// libuv is calling back, or waiting.
+    private var isInTurn = false
     /// Operations that the running job may still do without waiting.
     var operationsLeft = operationsPerJob
     /// Called when the loop stops: whoever waits for something other than a descriptor.
@@ -137,7 +142,14 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     // MARK: - Work from anywhere
 
     public func enqueue(_ job: consuming ExecutorJob) {
-        submit(.job(UnownedJob(job)))
+        submit(.isolated(UnownedJob(job)))
+    }
+
+    /// Told apart from an actor's jobs, so that each runs as what it is: else the runtime queues a task once more whenever
+    /// it enters or leaves a function.
+    @_implements(TaskExecutor,enqueue(_:))
+    public func enqueuePreferred(_ job: consuming ExecutorJob) {
+        submit(.preferred(UnownedJob(job)))
     }
 
     /// Runs `work` on the loop's thread, soon, after what is queued already.
@@ -147,6 +159,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     private func submit(_ item: Work) {
         if isCurrent, !isStopping {
+            if isInTurn, work.isEmpty { uv.doNotWait() }
             work.append(item)
             return
         }
@@ -186,7 +199,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         while !takeSharedWork() {
             runJobs(limit: Self.jobsPerTurn)
             let mayWait = work.isEmpty && announceWaiting()
+            isInTurn = true
             uv.run(waiting: mayWait)
+            isInTurn = false
         }
         finish()
         pthread_setspecific(Self.currentKey, nil)
@@ -221,8 +236,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     func run(_ item: Work) {
         operationsLeft = Self.operationsPerJob
         switch item {
-        case .job(let job):
+        case .isolated(let job):
             job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+        case .preferred(let job): job.runSynchronously(on: asUnownedTaskExecutor())
         case .closure(let closure): closure()
         }
     }
@@ -303,6 +319,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         descriptors[slot] = nil
         freeSlots.append(slot)
     }
+
+    /// Descriptors in the set.
+    var descriptorCount: Int { descriptors.count - freeSlots.count }
 
     private func takeEvents() {
         let now = WallClock.now()

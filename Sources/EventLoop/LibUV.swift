@@ -11,6 +11,7 @@ final class LibUV {
     private let wakeHandle: UnsafeMutablePointer<uv_async_t>
     /// Timers at rest, kept for the next who needs one: a `uv_timer_t` costs a malloc and a closing callback.
     private var idleTimers: [LibUVTimer] = []
+    private var isClosed = false
     /// Most timers kept at rest.
     static let idleTimerLimit = 256
 
@@ -48,8 +49,14 @@ final class LibUV {
         uv_run(loop, waiting ? UV_RUN_ONCE : UV_RUN_NOWAIT)
     }
 
+    /// Keeps the turn that is under way from waiting: libuv calls due timers *before* it looks whether it may wait.
+    func doNotWait() {
+        uv_stop(loop)
+    }
+
     /// Closes all handles and frees the loop; nothing may be used afterwards.
     func close() {
+        isClosed = true
         uv_walk(
             loop,
             { handle, _ in
@@ -106,6 +113,8 @@ final class LibUV {
 
     /// Stops `timer` if it has not rung and takes it back; it must not be used afterwards.
     func recycle(_ timer: LibUVTimer) {
+        // After the end of the loop the handle is closed already, and only its memory is left.
+        guard !isClosed else { return }
         uv_timer_stop(timer.handle)
         timer.action = nil
         if idleTimers.count < Self.idleTimerLimit { idleTimers.append(timer) } else { timer.close() }
@@ -181,6 +190,9 @@ final class LibUVWatch {
 final class LibUVTimer {
     fileprivate let handle = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
     fileprivate var action: (() -> Void)?
+
+    /// It has not rung yet.
+    var isRunning: Bool { action != nil }
 
     fileprivate init(loop: UnsafeMutablePointer<uv_loop_t>) {
         uv_timer_init(loop, handle)

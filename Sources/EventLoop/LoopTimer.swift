@@ -19,7 +19,6 @@ extension EventLoop {
     }
 
     func recycle(_ timer: LibUVTimer) {
-        guard !isStopping else { return }
         uv.recycle(timer)
     }
 }
@@ -41,10 +40,15 @@ extension EventLoop {
     private final class Sleeper: @unchecked Sendable {
         // Sendable: touched by the loop's thread alone.
         var continuation: UnsafeContinuation<Bool, Never>?
-        var isCancelled = false
+        /// How it ended, when it did before anybody waited.
+        var isOver: Bool?
+
+        func wait(_ continuation: UnsafeContinuation<Bool, Never>) {
+            if let isOver { continuation.resume(returning: isOver) } else { self.continuation = continuation }
+        }
 
         func finish(_ isOver: Bool) {
-            if !isOver { isCancelled = true }
+            if self.isOver == nil { self.isOver = isOver }
             let continuation = self.continuation
             self.continuation = nil
             continuation?.resume(returning: isOver)
@@ -62,7 +66,7 @@ extension EventLoop {
             operation: {
                 _ = isolation
                 return await withUnsafeContinuation(isolation: isolation) { continuation in
-                    sleeper.continuation = continuation
+                    sleeper.wait(continuation)
                 }
             },
             onCancel: { execute { sleeper.finish(false) } }, isolation: isolation)

@@ -67,20 +67,35 @@ final class PolledDescriptor: @unchecked Sendable {
             operation: {
                 _ = isolation
                 return await withUnsafeContinuation(isolation: isolation) { continuation in
-                    let waiter = Waiter(continuation: continuation, ticket: ticket)
+                    // The task may have been queued once more on its way here, so anything can have happened meanwhile.
                     if number < 0 {
-                        continuation.resume(returning: EBADF)
-                    } else if !store(waiter, for: interest) {
+                        continuation.resume(returning: loop.isStopping ? ECANCELED : EBADF)
+                    } else if Task.isCancelled {
+                        continuation.resume(returning: ECANCELED)
+                    } else if hasHappened(interest) {
+                        continuation.resume(returning: 0)
+                    } else if let timer, !timer.isRunning {
+                        continuation.resume(returning: ETIMEDOUT)
+                    } else if !store(Waiter(continuation: continuation, ticket: ticket), for: interest) {
                         continuation.resume(returning: EBUSY)
                     }
                 }
             },
             onCancel: {
-                // Runs on any thread, perhaps before the waiter is stored; queued work runs after.
+                // On any thread. Before the waiter is stored it finds nobody, and the check above sees the cancellation.
                 loop.execute { [self] in wake(interest, ticket: ticket, with: ECANCELED) }
             }, isolation: isolation)
         if let timer { loop.recycle(timer) }
         return code
+    }
+
+    private func hasHappened(_ interest: Interest) -> Bool {
+        switch interest {
+        case .reading: isReadable
+        case .writing: isWritable
+        case .ending: hasEnded
+        case .failing: failure != 0
+        }
     }
 
     private func store(_ waiter: Waiter, for interest: Interest) -> Bool {

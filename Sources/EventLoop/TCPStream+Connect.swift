@@ -55,6 +55,7 @@ extension TCPStream {
             let code = LinuxSocket.connect(number, to: endpoint)
             guard code == 0 || code == EINPROGRESS else { throw SocketError(code: code, operation: "connect") }
             if code == EINPROGRESS {
+                descriptor.isWritable = false
                 let code = await descriptor.wait(for: .writing, timeout: timeout, isolation: isolation)
                 guard code == 0 else { throw SocketError(code: code, operation: "connect") }
                 let failure = descriptor.failure == 0 ? LinuxSocket.takeError(number) : descriptor.failure

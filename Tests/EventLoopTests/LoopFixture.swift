@@ -62,3 +62,45 @@ nonisolated(nonsending) func connectedPair(
     listener.close()
     return (client, try TCPStream(adopting: accepted, on: client.loop))
 }
+
+/// A connection whose accepted side nobody has taken yet.
+nonisolated(nonsending) func unadoptedPair() async throws -> (client: TCPStream, accepted: AcceptedSocket) {
+    let listener = try TCPListener.listen(on: loopback)
+    defer { listener.close() }
+    let client = try await TCPStream.connect(to: listener.local, timeout: .seconds(20))
+    return (client, try await listener.accept())
+}
+
+/// Waits for a condition, at most half a minute.
+nonisolated(nonsending) func until(
+    _ condition: () async throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation
+) async throws {
+    for _ in 0..<15_000 {
+        if try await condition() { return }
+        try await LoopTimer.sleep(.milliseconds(2))
+    }
+    Issue.record("the condition never came true", sourceLocation: sourceLocation)
+}
+
+/// SplitMix64.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: Int) { state = UInt64(bitPattern: Int64(seed)) }
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}
+
+extension TCPStream {
+    /// The same with a time limit.
+    nonisolated(nonsending) func write(_ bytes: [UInt8], timeout: Duration) async throws(SocketError) {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 16)
+        defer { copy.deallocate() }
+        copy.copyBytes(from: bytes)
+        try await write(UnsafeRawBufferPointer(rebasing: copy[..<bytes.count]), timeout: timeout)
+    }
+}
