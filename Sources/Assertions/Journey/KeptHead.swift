@@ -5,7 +5,7 @@ internal import SessionTrace
 ///
 /// | attribute | what |
 /// |---|---|
-/// | `index`, `version`, `method`, `status`, `ended`, `end`, `interim` | the exchange |
+/// | `index`, `version`, `method`, `status`, `started`, `ended`, `end`, `interim` | the exchange |
 /// | `role`, `url`, `to-u`, `u`, `to-n`, `n`, `token-in` | host role, keyed digest of the URL, relation to U and N |
 /// | `fields` | names of all request header fields, in order |
 /// | `h.NAME` | values of the fields that tell sender and purpose |
@@ -40,6 +40,7 @@ struct KeptHead {
         attributes["index"] = String(exchange.id.index)
         attributes["version"] = exchange.version.rawValue
         attributes["method"] = Self.word(request.method)
+        attributes["started"] = request.started.time.rfc3339
         attributes["ended"] = exchange.ended.time.rfc3339
         attributes["end"] = Self.word(for: exchange.end)
         if let response = exchange.response { attributes["status"] = String(response.status) }

@@ -31,16 +31,65 @@ extension Session {
 
     /// Traffic that may have gone around the place of capture.
     func doubtBypass(_ judgement: inout Judgement) {
-        if let record = blindSpots.first(where: { $0.spot.reason == .bypass }) {
+        let bypasses = blindSpots.filter { $0.spot.reason == .bypass }
+        let ofSystem = bypasses.filter(isOfSystem)
+        if !ofSystem.isEmpty {
+            // Push and time services never use a proxy; what they carry is no app's.
+            let hosts = Set(ofSystem.map { $0.names.first?.text ?? $0.server?.address.description ?? "?" })
+            judgement.assume(
+                "os-services-beside", "services of the system went around the proxy: \(counted(hosts.count, "host"))")
+        }
+        if let record = bypasses.first(where: { !isOfSystem($0) }) {
+            let name = record.names.first.map { " to \($0)" } ?? ""
             judgement.doubt(
-                "bypass", "traffic of the device went around the proxy\(Self.detail(record.spot))",
-                remedy: "make the device use the proxy for everything (transparent mode), and record again")
+                "bypass", "traffic of the device\(name) went around the proxy\(Self.detail(record.spot))",
+                remedy: Self.remedy(.bypass))
         } else if let relay = relayHost {
             judgement.doubt(
                 "private-relay", "the device used a relay (\(relay)) that carries other hosts unseen",
                 remedy: "switch Private Relay or the VPN off on the device, and record again")
         } else if !summary.watchedForBypass {
             judgement.assume("bypass-not-watched", "nobody watched for traffic that went around the proxy")
+        }
+    }
+
+    /// Whether what went around the proxy is the phone's own system's, by its name or port.
+    private func isOfSystem(_ record: BlindRecord) -> Bool {
+        if let name = record.names.first {
+            return roles.role(of: name) == .osNoise && OSNoiseHosts.builtin.service(of: name) != .privateRelay
+        }
+        return record.server.map { OSNoiseHosts.service(ofPort: $0.port) != nil } ?? false
+    }
+
+    /// The recorder stopped before the session did: what would have come after is not known (rules about the end).
+    var stoppedEarly: BlindRecord? { blindSpots.first { $0.spot.reason == .recordingStopped } }
+
+    /// Says that something may be missing only because the recorder had stopped; true then.
+    func doubtEnd(_ sentence: String, _ judgement: inout Judgement) -> Bool {
+        guard stoppedEarly != nil else { return false }
+        judgement.doubt(
+            BlindSpot.Reason.recordingStopped.rawValue, "\(sentence), but the recorder stopped before the session did",
+            remedy: Self.remedy(.recordingStopped))
+        return true
+    }
+
+    /// Something is missing because a connection failed at the proxy or beyond it, which is not the app's doing: the
+    /// failure to one of `hosts` between two moments.
+    func failure(from: Instant, to: Instant, where isConcerned: (HostName?) -> Bool) -> ProxyFailure? {
+        proxyFailures.first { $0.at >= from && $0.at <= to && isConcerned($0.host) }
+    }
+
+    /// What stayed unread of a host, in words.
+    static func unread(_ traffic: DarkTraffic.Host, _ host: HostName) -> String {
+        let count = counted(traffic.connections, "connection")
+        return switch traffic.reason {
+        case .leafRefused:
+            "the client refused the proxy's certificate for \(host) (\(count)), so that its requests were neither sent nor seen"
+        case .leafSuspected:
+            "\(count) to \(host) \(traffic.connections == 1 ? "was" : "were") closed by the client right after the handshake, as an app does that pins, and nothing was sent"
+        case .passthrough: "\(count) to \(host) passed through the proxy unread"
+        case .bypass: "\(count) to \(host) went around the proxy unread"
+        default: "\(count) to \(host) could not be read (\(traffic.reason.rawValue))"
         }
     }
 
@@ -72,8 +121,8 @@ extension Session {
         if let host = darkHosts.first, let traffic = dark[host] {
             judgement.doubt(
                 traffic.reason.rawValue,
-                "\(traffic.connections) \(traffic.connections == 1 ? "connection" : "connections") to \(host) "
-                    + "could not be read (\(traffic.reason.rawValue)), and may hold session requests",
+                traffic.reason == .leafRefused || traffic.reason == .leafSuspected
+                    ? Self.unread(traffic, host) : "\(Self.unread(traffic, host)), and may hold session requests",
                 remedy: Self.remedy(traffic.reason))
         }
         if let flow = nameless.first(where: { flow in
@@ -240,9 +289,12 @@ extension Session {
         case .unsupportedEncryption: "let the test servers offer TLS 1.2 or 1.3 with a usual suite"
         case .quic: "block UDP/443 on the test network, so that the device falls back to TCP"
         case .leafRefused, .leafSuspected:
-            "the app refused the proxy's certificate: install and trust the CA, or use a build without pinning"
-        case .passthrough: "take the host off the passthrough list"
-        case .bypass: "make the device use the proxy for everything (transparent mode)"
+            "install and trust the proxy's CA (iOS: Certificate Trust Settings too; Android: a debug build whose "
+                + "network_security_config trusts user CAs; Flutter: SecurityContext.setTrustedCertificates behind a "
+                + "build flag), or use a build without pinning"
+        case .passthrough:
+            "let the proxy read the host: take it off --passthrough, or make the app take the proxy's certificate"
+        case .bypass: "make the device use the proxy for everything (transparent mode), and record again"
         case .tcpHole, .captureDrops, .oneSided, .fragmentMissing:
             "capture again, nearer to the device and with a larger buffer, so that no packet is missing"
         case .truncatedPacket: "capture with the full snapshot length (tcpdump -s 0)"
@@ -256,7 +308,7 @@ extension Session {
         case .stateGivenUp: "narrow the capture with --filter to the device"
         case .unreadablePackets: "capture with a link type that is read (see the notes on the trace)"
         case .fileCutShort, .recordingStopped: "let the recording end in order (Ctrl-C, not a kill), and record again"
-        case .withheld: "record with a synthetic persona, and withhold nothing"
+        case .withheld: "record a synthetic persona with --chia-journey=record"
         }
     }
 }

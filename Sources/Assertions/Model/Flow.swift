@@ -19,6 +19,17 @@ struct Flow: Sendable {
     var blindSpots: [BlindSpot] = []
     var uncountedBlindSpots = 0
     var end: ConnectionEnd?
+    /// Why its content is not there, as the proxy or the recording says: a refused certificate, passed through, withheld,
+    /// around the proxy.
+    var word: BlindSpot.Reason?
+    /// Requests on it whose heads alone were recorded.
+    var withheldRequests = 0
+    /// Who asked for the tunnel that it is, by the CONNECT request.
+    var tunnelActor: ActorReading?
+    /// The host that the proxy could not reach for it; its name, where nothing else gives one.
+    var unreachedHost: HostName?
+    /// Whether a CONNECT was asked on it: what is said of a host is said of the tunnel then.
+    var hasConnect = false
 
     /// Authorities kept of one connection.
     static let authorityLimit = 8
@@ -38,11 +49,29 @@ struct Flow: Sendable {
             names.append(target)
         }
         for host in authorities where host.address == nil && !names.contains(host) { names.append(host) }
+        if names.isEmpty, !hasConnect, let unreachedHost, unreachedHost.address == nil { names.append(unreachedHost) }
         return names
     }
 
+    /// Words that say why content is not there, whatever the bytes look like.
+    static let words: Set<BlindSpot.Reason> = [.leafRefused, .leafSuspected, .passthrough, .withheld, .bypass]
+    /// What bytes without keys look like; the words above say what it was.
+    static let unread: Set<BlindSpot.Reason> = [
+        .noKeys, .keysDoNotFit, .handshakeNotSeen, .unsupportedEncryption, .unknownProtocol, .quic,
+    ]
+
+    /// Whether its content was withheld, and the heads of its requests tell what rules ask.
+    var isToldByHeads: Bool { word == .withheld && withheldRequests > 0 }
+
     /// Whether its content stayed unread, and why; nil when it was readable or carried none.
     var darkness: BlindSpot.Reason? {
+        switch word {
+        case .withheld: return isToldByHeads ? nil : .withheld
+        case .leafRefused, .leafSuspected: return word
+        case .passthrough where session != nil || hello != nil: return word
+        case .bypass where session?.readability != .decrypted && session != nil: return word
+        default: break
+        }
         if let session {
             switch session.readability {
             case .decrypted, .noApplicationData: break
@@ -70,6 +99,8 @@ struct Flow: Sendable {
 
     /// The last moment at which the device may have sent content on it that was not read.
     var lastDarkData: Instant? {
+        // Nothing was sent where the certificate was not taken, but something would have been.
+        if word == .leafRefused || word == .leafSuspected { return end?.last.time ?? blindSpots.first?.span.latest }
         if let last = session?.lastClientData { return last.time }
         if let session, session.clientApplicationBytes == 0 {
             if case .opaque(.handshakeNotSeen) = session.readability { return end?.last.time }
@@ -104,6 +135,8 @@ struct FlowSummary: Hashable, Sendable {
     var darkness: BlindSpot.Reason?
     var lastDarkData: Instant?
     var darkBytes: Int
+    /// What the proxy said of it, where it stayed dark.
+    var darkDetail: String?
 
     init(_ flow: Flow, names: [HostName], nameSource: String) {
         id = flow.connection.id
@@ -124,6 +157,7 @@ struct FlowSummary: Hashable, Sendable {
         isTunnel = flow.connection.transport == .tunnel
         darkness = flow.darkness
         lastDarkData = flow.darkness == nil ? nil : flow.lastDarkData
+        darkDetail = flow.word.flatMap { word in flow.blindSpots.first { $0.reason == word }?.detail }
         darkBytes = flow.session?.clientApplicationBytes ?? flow.end?.clientBytes ?? 0
     }
 

@@ -17,6 +17,8 @@ struct HostRoles: Sendable {
     var inferredPartner: Set<HostName> = []
     /// Where captured CNAME answers lead.
     var aliases: [HostName: [HostName]] = [:]
+    /// Hosts that the proxy passed through as services of the phone's own system.
+    var systemHosts: Set<HostName> = []
     private let telemetryHosts: TelemetryHosts
 
     /// The host at which marks are made in band (RFC 6761 reserved name).
@@ -50,7 +52,7 @@ struct HostRoles: Sendable {
             if let role = ownRole(of: alias), role.isChia || role == .telemetry { return role }
         }
         if inferredPartner.contains(host) { return .partner }
-        return OSNoiseHosts.builtin.contains(host) ? .osNoise : .thirdParty
+        return OSNoiseHosts.builtin.contains(host) || systemHosts.contains(host) ? .osNoise : .thirdParty
     }
 
     /// Whether the host, or a name in its CNAME chain, is one of Chia's.

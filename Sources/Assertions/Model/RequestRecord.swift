@@ -36,6 +36,8 @@ struct RequestRecord: Hashable, Sendable {
     /// The address that a 3xx names.
     var location: WebAddress?
     var end: ExchangeEnd
+    /// Whether its head alone was recorded.
+    var isWithheld: Bool
     /// Whether a byte of a final or informational response came back.
     var wasAnswered: Bool
 
@@ -72,6 +74,7 @@ struct RequestRecord: Hashable, Sendable {
             (300..<400).contains(status)
             ? exchange.response?.fields.first("location").flatMap { address?.resolve($0) ?? WebAddress($0) } : nil
         end = exchange.end
+        isWithheld = flow?.word == .withheld
         wasAnswered = exchange.response != nil || !exchange.informational.isEmpty
     }
 

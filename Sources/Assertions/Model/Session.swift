@@ -39,6 +39,11 @@ struct Session {
     let blindSpots: [BlindRecord]
     let givenUp: [String: Int]
     let proxyFaults: [ProxyEvent]
+    let proxyFailures: [ProxyFailure]
+    /// Requests with content, of which only the heads were recorded, by which a browser opened a document.
+    let withheldForms: [RequestRecord]
+    /// Connections withheld by policy, told by their heads.
+    let withheldConnections: Int
     /// Look-ups into all of this.
     let index: SessionIndex
     /// Bursts on the share action (or on an unnamed target, when no tap names the share action).

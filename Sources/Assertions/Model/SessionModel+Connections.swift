@@ -3,11 +3,20 @@ internal import SessionTrace
 /// What is kept of a connection when it has ended.
 extension SessionModel {
     mutating func retire(_ id: ConnectionID) {
-        guard let flow = flows.removeValue(forKey: id) else { return }
+        guard var flow = flows.removeValue(forKey: id) else { return }
+        if flow.actor.actor == .unknown, let outer = flow.connection.enclosing,
+            let actor = flows[outer]?.tunnelActor
+        {
+            // Nothing on it tells who used it, but somebody asked for the tunnel.
+            flow.actor = flow.actor.combined(with: actor)
+        }
+        keepWord(of: flow)
         var names = flow.names
         var source = flow.serverName != nil ? "SNI" : names.isEmpty ? "" : "request"
         if flow.serverName == nil, let target = flow.connection.tunnelTarget?.host, names.first == target {
             source = "tunnel target"
+        } else if source == "request", flow.authorities.isEmpty {
+            source = "proxy's dial"
         }
         keepBlindSpots(of: flow, names: names)
         // DNS conversations and other datagrams are no contact with a host by themselves.
@@ -38,7 +47,11 @@ extension SessionModel {
             }
         }
         if let darkness = summary.darkness, let name = summary.names.first {
-            dark.add(summary, reason: darkness, to: name)
+            if darkness == .leafRefused || darkness == .leafSuspected {
+                if refusals.count < limits.namelessConnections { refusals.append(summary) } else { giveUp("refusals") }
+            } else {
+                dark.add(summary, reason: darkness, to: name)
+            }
         }
     }
 
@@ -58,6 +71,8 @@ extension SessionModel {
 
     private mutating func keepBlindSpots(of flow: Flow, names: [HostName]) {
         for spot in flow.blindSpots {
+            // What was withheld is told by its heads, and is no hole.
+            if flow.isToldByHeads, spot.reason == .withheld || Flow.unread.contains(spot.reason) { continue }
             guard blindSpots.count < limits.blindSpots else { return giveUp("blind spots") }
             blindSpots.append(
                 BlindRecord(

@@ -2,7 +2,8 @@ internal import SessionTrace
 
 /// What is kept of a request and its answer.
 extension SessionModel {
-    mutating func receive(_ exchange: Exchange) {
+    /// `isWithheld`: made of what was kept of the heads alone.
+    mutating func receive(_ exchange: Exchange, isWithheld: Bool = false) {
         guard let request = exchange.request, !exchange.isPushed else { return }
         var flow = flows[exchange.id.connection]
         let host =
@@ -26,6 +27,10 @@ extension SessionModel {
             case .browser: browserRequests += 1
             case .os: break
             }
+        } else if flow != nil {
+            flow?.hasConnect = true
+            flow?.tunnelActor = actor
+            flows[exchange.id.connection] = flow
         }
 
         if isChiaHost || host.map({ openedHosts.contains($0) }) ?? false {
@@ -44,10 +49,12 @@ extension SessionModel {
             upgrades[exchange.id] = RequestRecord(
                 exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor)
         }
-        keepAttempt(exchange, request, flow, host, actor)
-        keepProjection(exchange, request, flow, host, actor)
+        if !isWithheld {
+            keepAttempt(exchange, request, flow, host, actor)
+            keepProjection(exchange, request, flow, host, actor)
+            keepStatusLike(exchange, request, flow, host, actor)
+        }
         keepRedirect(exchange, request, flow, host, actor)
-        keepStatusLike(exchange, request, flow, host, actor)
         search(exchange, flow)
     }
 

@@ -13,8 +13,10 @@ extension SessionModel {
         }
         inferDelivery()
         let attempts = AttemptCounter(policy: policy).attempts(of: requests)
+        settleRefusals()
         var roles = roles
         roles.aliases = names.aliases
+        roles.systemHosts = systemHosts
         var inferred: [HostName] = []
         if policy.hosts.partner.isEmpty {
             let served = attempts.filter { $0.outcome == .success }
@@ -25,6 +27,7 @@ extension SessionModel {
             inferred = hosts.sorted { $0.text < $1.text }
         }
         resolveNameless(roles)
+        nameBypasses()
         let contacts = ContactBook(
             roles: roles, flows: allChiaFlows(roles), lookups: lookups, requests: chiaRequests, taps: marks.tapTimes)
         let urls = handoffURLs(attempts)
@@ -66,7 +69,8 @@ extension SessionModel {
             blindSpots: blindSpots.sorted {
                 ($0.spot.span.earliest, $0.spot.noticed.number) < ($1.spot.span.earliest, $1.spot.noticed.number)
             },
-            givenUp: givenUp, proxyFaults: proxyFaults,
+            givenUp: givenUp, proxyFaults: proxyFaults, proxyFailures: proxyFailures,
+            withheldForms: withheldForms, withheldConnections: withheldConnections,
             index: SessionIndex(
                 urls: urls, neutralURLs: neutralURLs, attempts: attempts, nameless: nameless,
                 chiaRequests: chiaRequests, marks: reading),

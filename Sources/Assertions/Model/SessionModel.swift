@@ -49,7 +49,20 @@ struct SessionModel: Sendable {
     /// Hosts of handoff and neutral URLs: requests to them are kept, whatever the policy calls them.
     var openedHosts: Set<HostName> = []
 
+    /// Faults that the proxy injected, or could not inject.
     var proxyFaults: [ProxyEvent] = []
+    /// Connections that failed between the proxy and a host, or at the proxy's certificate.
+    var proxyFailures: [ProxyFailure] = []
+    /// Hosts that were passed through as services of the phone's own system.
+    var systemHosts: Set<HostName> = []
+    /// Connections at which the client did not take the proxy's certificate, until the end tells whether it ever did.
+    var refusals: [FlowSummary] = []
+    /// When a client last used a connection to a host with the proxy's certificate.
+    var acceptances: [LeafTaker: Instant] = [:]
+    /// Requests with content by which a browser opened a document, of which only the heads were recorded.
+    var withheldForms: [RequestRecord] = []
+    /// Connections withheld by policy.
+    var withheldConnections = 0
     var appRequests = 0
     var browserRequests = 0
     /// The first connection that was open before the trace began.
@@ -100,7 +113,7 @@ struct SessionModel: Sendable {
         case .mark(let mark):
             marks.receive(mark)
         case .proxyEvent(let event):
-            if event.kind == .fault, proxyFaults.count < 1_000 { proxyFaults.append(event) }
+            receive(event)
         case .secureSession(let session):
             flows[session.connection]?.session = session
         case .blindSpot(let spot):
@@ -164,6 +177,7 @@ struct SessionModel: Sendable {
 
     private mutating func receive(_ spot: BlindSpot) {
         if let id = spot.connection, var flow = flows[id] {
+            if Flow.words.contains(spot.reason) { flow.word = spot.reason }
             if flow.blindSpots.count < Flow.blindSpotLimit {
                 flow.blindSpots.append(spot)
             } else {

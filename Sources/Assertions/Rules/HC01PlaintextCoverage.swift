@@ -29,7 +29,8 @@ enum PlaintextCoverage: Rule {
             let count = dark.values.reduce(0) { $0 + $1.connections }
             judgement.doubt(
                 traffic.reason.rawValue,
-                "\(role.rawValue): \(count) of \(max(count, secure[role] ?? 0)) connections unread, the first to \(host) (\(traffic.reason.rawValue))",
+                "\(role.rawValue): \(count) of \(max(count, secure[role] ?? 0)) connections unread, the first to \(host) (\(traffic.reason.rawValue))"
+                    + (traffic.samples.first?.darkDetail.map { ": \($0)" } ?? ""),
                 remedy: Session.remedy(traffic.reason))
             for sample in traffic.samples {
                 judgement.looked(
@@ -43,5 +44,9 @@ enum PlaintextCoverage: Rule {
         let parts = secure.filter { $0.value > 0 }.sorted { $0.key.rawValue < $1.key.rawValue }
             .map { "\($0.key.rawValue) \(read[$0.key] ?? 0) of \($0.value)" }
         judgement.passSentence = "connections read: \(parts.isEmpty ? "none encrypted" : parts.joined(separator: ", "))"
+        if session.withheldConnections > 0 {
+            judgement.passSentence +=
+                "; of \(counted(session.withheldConnections, "connection")) of the person's journey the heads alone, as the policy says"
+        }
     }
 }

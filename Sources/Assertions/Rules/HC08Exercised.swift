@@ -15,6 +15,14 @@ enum Exercised: Rule {
         let opened = session.chiaRequests.filter { $0.isNavigation && $0.actor.actor == .browser }.count
         judgement.passSentence =
             "\(counted(session.bursts.count, "burst")) of taps, \(counted(session.attempts.count, "session request")), \(counted(opened, "navigation")) to Chia"
+        if let fault = session.proxyFaults.first(where: {
+            $0.attributes["detail"]?.hasPrefix("fault-not-injected") ?? false
+        }
+        ) {
+            judgement.doubt(
+                "fault-not-injected", "the fault \(fault.attributes["rule"] ?? "?") could not be injected",
+                remedy: "let the client offer HTTP/1.1 to the host of the fault")
+        }
         guard session.bursts.isEmpty, session.attempts.isEmpty, opened == 0 else { return }
         judgement.doubt(
             "nothing-exercised",

@@ -160,9 +160,19 @@ enum OneSessionRequestPerTapBurst: Rule {
         if let joined, joined.ended >= burst.reach { return }
         let wait = session.policy.timing.tapToRequest
         if session.span.latest.nanoseconds(since: burst.lastTap.span.latest) < wait.count {
+            if session.doubtEnd("\(burst.words) on share without a session request", &judgement) { return }
             judgement.doubt(
                 "trace-ended", "the trace ends less than \(wait) after \(burst.words), before any request",
                 remedy: "record until the flow is over")
+            return
+        }
+        let end = burst.lastTap.span.latest.advanced(byNanoseconds: wait.count)
+        if let failure = session.failure(
+            from: burst.reach, to: end, where: { $0.map(session.mayServeSessions) ?? true })
+        {
+            judgement.doubt(
+                failure.kind.rawValue, "\(burst.words) on share without a session request, but \(failure.sentence)",
+                remedy: failure.remedy)
             return
         }
         let withdrew = session.projections.contains { projection in

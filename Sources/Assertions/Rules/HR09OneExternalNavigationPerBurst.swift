@@ -143,6 +143,17 @@ enum OneExternalNavigationPerBurst: Rule {
                 "\(taps)\(traffic.connections) unread \(traffic.connections == 1 ? "connection" : "connections") to \(name) "
                     + "may be the navigation to \(target) (navigation-candidate)",
                 remedy: Session.remedy(traffic.reason))
+        } else if let failure = session.failure(
+            from: due, to: .distantFuture,
+            where: { name in name.map { session.roles.isChia($0) || $0 == host } ?? false })
+        {
+            judgement.doubt(
+                failure.kind.rawValue, "\(taps)no navigation to \(target) was seen, but \(failure.sentence)",
+                remedy: failure.remedy)
+        } else if session.span.latest.nanoseconds(since: due) < patience.count,
+            session.doubtEnd("\(taps)no navigation to \(target) was seen", &judgement)
+        {
+            return
         } else if !session.isWhole || session.span.latest.nanoseconds(since: due) < patience.count {
             judgement.doubt(
                 "trace-ended",

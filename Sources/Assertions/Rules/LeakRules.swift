@@ -127,6 +127,12 @@ enum LeakRules {
                 continue
             }
             let vendor = session.roles.vendor(of: host).map { " (\($0))" } ?? ""
+            if traffic.reason == .leafRefused || traffic.reason == .leafSuspected {
+                judgement.doubt(
+                    traffic.reason.rawValue, "\(Session.unread(traffic, host))\(vendor)",
+                    remedy: Session.remedy(traffic.reason))
+                continue
+            }
             judgement.doubt(
                 isTelemetry(host, session) ? "opaque-telemetry" : traffic.reason.rawValue,
                 "\(traffic.connections) unread \(traffic.connections == 1 ? "connection" : "connections") to \(host)\(vendor) sent data after the handoff URL was known (\(traffic.reason.rawValue))",
@@ -148,13 +154,28 @@ enum LeakRules {
         }
         doubtHoles(since: since, session, &judgement)
         let observed = Nanoseconds(session.span.latest.nanoseconds(since: since))
+        doubtWithheld(since: since, session, &judgement)
         if observed < session.policy.timing.observeAfter, !hasRelaunch(since: since, session) {
+            _ = session.doubtEnd("observed only \(observed) after the handoff URL was known", &judgement)
             judgement.assume(
                 "observed-only",
                 "observed only \(observed) after the handoff URL was known, not \(session.policy.timing.observeAfter)")
         }
         session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)
+    }
+
+    /// A form that the browser sent on a withheld connection, on no page of Chia: its content is not recorded.
+    private static func doubtWithheld(since: Instant, _ session: Session, _ judgement: inout Judgement) {
+        guard
+            let record = session.withheldForms.first(where: {
+                $0.started.time >= since && !isOfChia($0, session) && !session.role(of: $0.host).isChia
+            })
+        else { return }
+        judgement.doubt(
+            BlindSpot.Reason.withheld.rawValue,
+            "the browser sent a form to \(record.host?.text ?? "a host") (packet \(record.started.number)), whose content was withheld",
+            remedy: Session.remedy(.withheld))
     }
 
     private static func doubtHoles(since: Instant, _ session: Session, _ judgement: inout Judgement) {

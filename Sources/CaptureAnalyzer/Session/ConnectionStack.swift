@@ -36,6 +36,9 @@ final class ConnectionStack {
         self.depth = depth
     }
 
+    /// The connection itself, or what is inside the tunnels that it has become.
+    var innermost: ConnectionID { inner?.innermost ?? connection.id }
+
     /// The next stream bytes from `side`.
     func receive(
         _ bytes: UnsafeRawBufferPointer, from side: Side, at packet: PacketReference,
@@ -95,11 +98,11 @@ final class ConnectionStack {
         }
         inner?.close(cause, at: packet, in: &session)
         if let inner {
-            session.emit(
-                .connectionClosed(
-                    ConnectionEnd(
-                        id: inner.connection.id, cause: cause, last: packet, clientBytes: inner.received.client,
-                        serverBytes: inner.received.server)))
+            let end = ConnectionEnd(
+                id: inner.connection.id, cause: cause, last: packet, clientBytes: inner.received.client,
+                serverBytes: inner.received.server)
+            _ = session.proxy.closed(end)
+            session.emit(.connectionClosed(end))
         }
         inner = nil
     }
@@ -125,6 +128,7 @@ final class ConnectionStack {
         }
         if connection.server.port == 53 && connection.transport == .tcp {
             layer = .dns(client: DNSStream(), server: DNSStream())
+            session.proxy.isNoBypass(connection.id)
             release(in: &session)
             return
         }

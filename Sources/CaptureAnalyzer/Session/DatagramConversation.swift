@@ -36,7 +36,9 @@ struct DatagramConversation {
             var output: [QUICOutput] = []
             quic?.receive(bytes, from: side, at: packet, into: &output)
             session.take(output)
-        } else if !isHousekeeping {
+        } else if isHousekeeping {
+            session.proxy.isNoBypass(connection.id)
+        } else {
             unread.count(length, from: side, at: packet)
         }
     }
@@ -56,6 +58,8 @@ struct DatagramConversation {
     private func readNames(
         _ bytes: UnsafeRawBufferPointer, length: Int, at packet: PacketReference, in session: inout SessionState
     ) {
+        // Names are not what is meant by a bypass: rules look at them themselves.
+        session.proxy.isNoBypass(connection.id)
         let isMulticast = connection.server.port == 5353 || connection.client.port == 5353
         if isMulticast { session.facts.multicastDNSPackets += 1 }
         guard let message = DNSMessage.parse(bytes) else {

@@ -32,6 +32,11 @@ struct SessionAnalyzer {
         current = nil
     }
 
+    /// The connection that words about `id` are about: the inside of the tunnel that it has become, if it has.
+    func innermost(of id: ConnectionID?) -> ConnectionID? {
+        id.map { streams[$0]?.stack.innermost ?? $0 }
+    }
+
     private mutating func stream(_ id: ConnectionID) -> StreamConnection? {
         if let latest, latest.id == id { return latest.stream }
         guard let stream = streams[id] else { return nil }
@@ -63,6 +68,7 @@ extension SessionAnalyzer: StreamSink {
 
     mutating func opened(_ connection: Connection) {
         current = connection.id
+        state.proxy.opened(connection, proxyInterface: TraceWriter.interfaceName)
         state.emit(.connectionOpened(connection))
         if connection.transport == .tcp {
             streams[connection.id] = StreamConnection(stack: ConnectionStack(connection: connection))
@@ -125,6 +131,7 @@ extension SessionAnalyzer: StreamSink {
             streams.removeValue(forKey: end.id)
             latest = nil
         }
+        if let spot = state.proxy.closed(end) { state.emit(.blindSpot(spot)) }
         state.emit(.connectionClosed(end))
     }
 

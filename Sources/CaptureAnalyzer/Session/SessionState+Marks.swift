@@ -12,6 +12,7 @@ extension SessionState {
         _ datagram: UnsafeRawBufferPointer, at packet: PacketReference, on conversation: ConnectionID
     ) -> Bool {
         guard let reading = TraceText.read(datagram: datagram, at: packet) else { return false }
+        proxy.isNoBypass(conversation)
         if case .mark(let read) = reading, read.mark.id == nil {
             let before = latestMark
             latestMark = (read.content, conversation, packet.time)
@@ -47,6 +48,7 @@ extension SessionState {
         case .event(var event):
             event.connection = owner
             emit(.proxyEvent(event))
+            if let spot = proxy.blindSpot(of: event) { emit(.blindSpot(spot)) }
         case .unreadable(let why):
             note([place + why])
             if unreadableMarks.count < Self.noteLimit { unreadableMarks.append(place + why) }

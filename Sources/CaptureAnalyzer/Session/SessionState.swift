@@ -23,6 +23,8 @@ struct SessionState {
     var unreadableMarks: [String] = []
     /// Most lines of `notes`.
     static let noteLimit = 64
+    /// What the proxy said of connections.
+    var proxy = ProxyWords()
     /// How the TLS connections fared.
     private(set) var secureSessions = TraceSummary.Decryption()
 
@@ -40,8 +42,15 @@ struct SessionState {
     /// Appends an event to the trace.
     mutating func emit(_ event: SessionEvent) {
         facts.count(event)
-        if case .secureSession(let session) = event { count(session) }
-        events.append(event)
+        switch event {
+        case .secureSession(let session):
+            count(session)
+            events.append(event)
+        case .blindSpot(let spot):
+            events.append(.blindSpot(proxy.told(spot)))
+        default:
+            events.append(event)
+        }
     }
 
     /// The events since the last call.
@@ -58,7 +67,7 @@ struct SessionState {
         case .decrypted, .noApplicationData:
             secureSessions.decrypted += 1
         case .partly(let reason), .opaque(let reason):
-            secureSessions.dark[Self.sentence(reason), default: 0] += 1
+            secureSessions.dark[proxy.darkness(of: session.connection) ?? Self.sentence(reason), default: 0] += 1
         }
     }
 

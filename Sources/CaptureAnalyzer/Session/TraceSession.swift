@@ -51,7 +51,11 @@ struct TraceSession {
             analyzer.state.facts.packets += 1
             analyzer.state.facts.capturedBytes += block.length
             analyzer.state.facts.wireBytes += block.length
-        case .section, .statistics, .names:
+        case .section(let section):
+            if section.userApplication?.hasPrefix(TraceText.applicationPrefix) ?? false {
+                analyzer.state.proxy.isOwnRecording = true
+            }
+        case .statistics, .names:
             break
         }
         for event in analyzer.state.takeEvents() { receive(event) }
@@ -62,7 +66,9 @@ struct TraceSession {
         lastPacket = reference
         analyzer.state.facts.count(packet)
         let owner = streams.receive(packet, into: &analyzer)
-        for comment in packet.comments { analyzer.state.take(comment: comment, at: reference, on: owner) }
+        guard !packet.comments.isEmpty else { return }
+        let subject = analyzer.innermost(of: owner)
+        for comment in packet.comments { analyzer.state.take(comment: comment, at: reference, on: subject) }
     }
 
     /// Ends the trace.
@@ -91,8 +97,10 @@ struct TraceSession {
         summary.isOwnRecording = file.isOwnRecording
         summary.droppedPackets = file.droppedPackets
         // A recording of the proxy shows what went through it; a capture of the link shows everything on it.
-        summary.layers = file.isOwnRecording ? [.transport, .tls, .http] : Set(TraceSummary.Layer.allCases)
-        summary.watchedForBypass = !file.isOwnRecording || file.interfaceNames.count > 1
+        // With a second interface it shows what went around the proxy too, names among it.
+        let isWatched = !file.isOwnRecording || file.interfaceNames.contains { $0 != TraceWriter.interfaceName }
+        summary.layers = isWatched ? Set(TraceSummary.Layer.allCases) : [.transport, .tls, .http]
+        summary.watchedForBypass = isWatched
         summary.decryption = analyzer.state.secureSessions
         let keys = analyzer.state.decryption.keys
         summary.decryption.keys = keys.entryCount
