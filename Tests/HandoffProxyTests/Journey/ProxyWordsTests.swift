@@ -2,6 +2,7 @@ import Assertions
 import Crypto
 import SessionTrace
 import Testing
+import WireFormats
 
 /// Recordings in which the proxy could not read, reach or intercept something: what it said of it decides, not what the
 /// bytes look like. Never a pass that hides, never a fail that the app did not cause.

@@ -259,12 +259,12 @@ struct TraceScript {
                 acknowledgement: side == .client && syn ? nil : side == .client ? sequence.server : sequence.client)
             segment.isSyn = syn
             segment.isFin = fin
-            let bytes = payload.withUnsafeBytes {
+            payload.withUnsafeBytes { payload in
                 besideFrames.tcp(
-                    segment, payload: $0, from: side == .client ? client : server,
-                    to: side == .client ? server : client, byDevice: side == .client)
+                    segment, payload: payload, from: side == .client ? client : server,
+                    to: side == .client ? server : client, byDevice: side == .client
+                ) { beside.packet($0, payload, interface: 1, at: Self.instant(time)) }
             }
-            beside.packet(bytes, interface: 1, at: Self.instant(time))
             let length = UInt32(payload.count) + (syn || fin ? 1 : 0)
             if side == .client { sequence.client += length } else { sequence.server += length }
         }
