@@ -19,13 +19,8 @@ public final class HandoffProxy: Sendable {
     public let journey: (any JourneyGuide)?
     /// What it runs on. The caller's: it stops them after `stop`.
     public let loops: EventLoopGroup
-    /// Secrets of the device's side.
-    let keyLog: KeyLogFile?
-    /// Secrets of the origin's side.
-    let upstreamKeyLog: KeyLogFile?
-
-    /// OpenSSL's contexts, shared by all connections.
-    let tls: TLSContexts
+    /// What intercepted connections share.
+    let interceptor: Interceptor
     let live: LiveEvents
     let table: ConnectionTable
     private let state = Mutex(State())
@@ -41,25 +36,17 @@ public final class HandoffProxy: Sendable {
     /// Makes a proxy that does not listen yet. Throws when a file that the configuration names can't be used.
     public init(
         configuration: ProxyConfiguration, authority: CertificateAuthority, recording: Recording,
-        journey: (any JourneyGuide)? = nil,
-        loops: EventLoopGroup
+        journey: (any JourneyGuide)? = nil, faults: FaultTable = FaultTable(), loops: EventLoopGroup
     ) throws(ProxyError) {
         self.configuration = configuration
         self.authority = authority
         self.recording = recording
         self.journey = journey
         self.loops = loops
-        keyLog = try configuration.keyLogPath.map { path throws(ProxyError) in try KeyLogFile(path: path) }
-        upstreamKeyLog = try configuration.upstreamKeyLogPath.map { path throws(ProxyError) in
-            try KeyLogFile(path: path)
-        }
-        do throws(TLSFailure) {
-            tls = try TLSContexts()
-        } catch {
-            throw ProxyError(.cannotUseFile, place: "TLS", reason: error.reason)
-        }
         live = LiveEvents(backlog: configuration.limits.liveEventBacklog)
         table = ConnectionTable(limits: configuration.limits)
+        interceptor = try Interceptor(
+            configuration: configuration, authority: authority, faults: faults, guide: journey, live: live)
     }
 
     // MARK: - What it says
@@ -78,6 +65,7 @@ public final class HandoffProxy: Sendable {
 
     func take(_ control: ControlPlane) {
         state.withLock { $0.control = control }
+        interceptor.tell(control.trust)
     }
 
     /// Which destinations clients may reach.

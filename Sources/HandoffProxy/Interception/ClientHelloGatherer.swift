@@ -56,6 +56,11 @@ struct ClientHelloGatherer {
         return progress
     }
 
+    /// Ends the gathering: the rest does not come.
+    mutating func giveUp(_ reason: Unreadable) {
+        if case .needsInput = progress { progress = .unreadable(reason) }
+    }
+
     private mutating func read(_ input: inout UnsafeRawBufferPointer) -> Progress {
         while true {
             switch records.next(&input) {

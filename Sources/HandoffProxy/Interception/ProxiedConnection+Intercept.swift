@@ -7,11 +7,65 @@ extension ProxiedConnection {
     func intercept(
         device: any DeviceStream, firstBytes: [UInt8], destination: Destination, upstream: TCPStream
     ) async {
-        await relayRaw(device: device, firstBytes: firstBytes, upstream: upstream)
+        device.socket.keepsPending = false
+        let interception = Interception(
+            interceptor: proxy.interceptor, device: device, origin: upstream, destination: destination)
+        switch await interception.prepare(first: firstBytes) {
+        case .raw(let bytes): await relayRaw(device: device, firstBytes: bytes, upstream: upstream)
+        case .ended: await lingerAfterAlert(device)
+        case .relay(let relay): await run(relay, of: interception)
+        }
+    }
+
+    /// Both directions, and beside them the words about a journey that is withheld.
+    private func run(_ relay: DecryptedRelay, of interception: Interception) async {
+        let journey = interception.journey
+        let (exchanges, guide, described) = (journey?.exchanges, journey?.guide, journey?.connection)
+        let recorded = interception.device.recorded
+        async let telling: Void = Self.tell(exchanges, guide: guide, connection: described, recorded: recorded)
+        await together(
+            { _ = await relay.run(.up) },
+            { _ = await relay.run(.down) })
+        if Task.isCancelled { relay.close() }
+        interception.report(relay.reception, isSuspected: relay.isLeafSuspected)
+        journey?.ended(.finished, at: WallClock.now())
+        await telling
+    }
+
+    /// Records what a withheld connection may show: one event an exchange.
+    private nonisolated static func tell(
+        _ exchanges: AsyncStream<Exchange>?, guide: (any JourneyGuide)?, connection: JourneyConnection?,
+        recorded: RecordedConnection
+    ) async {
+        guard let exchanges, let guide, let connection else { return }
+        for await exchange in exchanges {
+            let attributes = await guide.attributes(of: exchange, on: connection)
+            let at = exchange.request?.started.time ?? WallClock.now()
+            recorded.event(.exchange, at: at, attributes)
+        }
+    }
+
+    /// Takes what the device still sends after an alert of ours, since closing over unread bytes would make the kernel send
+    /// RST, and the alert be lost.
+    private func lingerAfterAlert(_ device: any DeviceStream) async {
+        guard device.socket.stream.isOpen, device.socket.stream.isWritingFinished else { return }
+        await closeLingering(device)
     }
 
     /// Ends the TLS of a device that came for one of the proxy's own names, with a leaf of ours; then `serveLocal`.
     func interceptLocal(device: any DeviceStream, firstBytes: [UInt8], destination: Destination) async {
-        device.close()
+        device.socket.keepsPending = false
+        guard let name = HostName(destination.host) else { return device.close() }
+        switch await proxy.interceptor.serveSecure(device, first: firstBytes, name: name) {
+        case .ended, .unreadable: device.close()
+        case .stream(let secure):
+            let buffer = HeapBuffer(count: 16 << 10)
+            guard let (count, _) = try? await secure.read(into: buffer.bytes), count > 0 else {
+                return device.close()
+            }
+            secure.record(secrets: [])
+            await serveLocal(
+                device: secure, firstBytes: Array(buffer.prefix(count)), isSecure: true, host: destination.name?.text)
+        }
     }
 }
