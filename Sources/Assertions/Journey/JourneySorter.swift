@@ -21,8 +21,8 @@ public struct JourneySorter: Sendable {
     /// Devices on which the browser has asked a Chia host for something.
     private var visited: Set<IPAddress> = []
     private var scanner: LeakScanner
-    /// Packets of the handoff URLs that the scanner knows; they are its numbers for them.
-    private var needles: Set<Int> = []
+    /// The handoff URLs that the scanner knows, of all devices.
+    private var needles: Set<Secret> = []
 
     /// Devices remembered; beyond it, Chia counts as opened on all of them.
     public static let deviceLimit = 4_096
@@ -111,9 +111,11 @@ public struct JourneySorter: Sendable {
         of exchange: Exchange, on connection: JourneyConnection, knowing knowledge: JourneyKnowledge
     ) -> [String: String] {
         guard let request = exchange.request else { return [:] }
-        for known in knowledge.handoffs where needles.insert(known.packet).inserted {
+        for known in knowledge.handoffs
+        where needles.count < JourneyKnowledge.limit && needles.insert(Secret(known.text)).inserted {
             scanner.learn(
-                needle: Needle(number: known.packet, kind: .handoffURL, label: "U#\(known.packet)", value: known.text))
+                needle: Needle(
+                    number: needles.count, kind: .handoffURL, label: "U#\(needles.count)", value: known.text))
         }
         var kept = KeptHead(redactor: redactor, roles: roles)
         kept.add(exchange, request)
@@ -149,7 +151,9 @@ public struct JourneySorter: Sendable {
         ).hits.filter(\.isHandoffToken)
         guard !hits.isEmpty else { return relation }
         relation.toHandoff = .containsToken
-        relation.handoff = hits.lazy.compactMap(\.needle).first?.number ?? relation.handoff
+        // The packet is one of this device's own recording; another device's URL has none in it.
+        let found = Set(hits.compactMap(\.needle?.value))
+        relation.handoff = knowledge.handoffs.first { found.contains(Secret($0.text)) }?.packet ?? relation.handoff
         return relation
     }
 }
