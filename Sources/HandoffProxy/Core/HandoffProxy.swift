@@ -92,7 +92,7 @@ public final class HandoffProxy: Sendable {
         let listening = acceptors
         // The one task that all connections are children of, so that stopping it stops them and waiting for it waits
         // for them.
-        let service = Task {
+        let service = Task(executorPreference: loops.next()) {
             await withDiscardingTaskGroup { group in
                 for acceptor in listening {
                     group.addTask(executorPreference: acceptor.loop) { await acceptor.serve(for: self) }

@@ -1,0 +1,108 @@
+import EventLoop
+import Foundation
+import SessionTrace
+import Testing
+
+@testable import HandoffProxy
+
+/// Each named limit, crossed.
+@Suite struct ProxyLimitsTests {
+    @Test func connectionsAreCountedByAllAndByDevice() throws {
+        var limits = ProxyLimits()
+        limits.connections = 3
+        limits.connectionsPerDevice = 2
+        let table = ConnectionTable(limits: limits)
+        let activities = (0..<4).map { _ in ConnectionActivity(Instant(nanoseconds: 0)) }
+        let (one, other) = (try #require(IPAddress("10.0.0.1")), try #require(IPAddress("10.0.0.2")))
+        #expect(table.enter(activities[0], of: one) == nil)
+        #expect(table.enter(activities[1], of: one) == nil)
+        #expect(table.enter(activities[2], of: one) == .connectionsPerDevice(2))
+        #expect(table.enter(activities[2], of: other) == nil)
+        #expect(table.enter(activities[3], of: other) == .connections(3))
+        table.leave(activities[3], of: other)
+        #expect(table.count == 3)
+        table.leave(activities[0], of: one)
+        #expect(table.enter(activities[3], of: one) == nil)
+    }
+
+    @Test func aConnectionTooManyIsTurnedAwayAndTold() async throws {
+        let run = try await ProxyRun { $0.limits.connectionsPerDevice = 1 }
+        let first = try BlockingSocket(port: run.port)
+        #expect(await run.eventually { run.proxy.openConnections == 1 })
+        let answer = try await onThread { [port = run.port] in try BlockingSocket(port: port).readAll() }
+        #expect(answer == nil, "it is reset")
+        first.close()
+        let (trace, live) = try await run.finish()
+        #expect(live.contains { $0.kind == .limit })
+        let limits = trace.connections.flatMap(\.events).filter { $0.kind == .limit }
+        #expect(limits.map { $0.attributes["what"] } == ["connections-per-device"])
+    }
+
+    @Test func aHeadThatIsTooLongIsRefused() async throws {
+        let run = try await ProxyRun { $0.limits.headBytes = 1_000 }
+        let answer = try await onThread { [port = run.port] in
+            let socket = try BlockingSocket(port: port)
+            socket.write("CONNECT a:1 HTTP/1.1\r\nX: \(String(repeating: "y", count: 2_000))".utf8)
+            return socket.readAll().map { String(decoding: $0, as: UTF8.self) }
+        }
+        #expect(answer?.hasPrefix("HTTP/1.1 431 ") == true)
+        let (trace, _) = try await run.finish()
+        #expect(trace.connections.first?.events.first?.attributes["what"] == "head-bytes")
+    }
+
+    @Test func aSlowHeadIsRefused() async throws {
+        let run = try await ProxyRun { $0.timeouts.preamble = .milliseconds(200) }
+        let answer = try await onThread { [port = run.port] in
+            let socket = try BlockingSocket(port: port)
+            socket.write("CONNECT a:1 HTTP/1.1\r\n".utf8)
+            return socket.readAll().map { String(decoding: $0, as: UTF8.self) }
+        }
+        #expect(answer?.hasPrefix("HTTP/1.1 408 ") == true)
+        let (trace, _) = try await run.finish()
+        #expect(trace.connections.first?.events.first?.attributes["what"] == "preamble")
+    }
+
+    @Test func aSilentClientIsClosed() async throws {
+        let run = try await ProxyRun { $0.timeouts.firstByte = .milliseconds(200) }
+        let answer = try await onThread { [port = run.port] in try BlockingSocket(port: port).readAll() }
+        #expect(answer?.isEmpty == true)
+        let (trace, _) = try await run.finish()
+        #expect(trace.connections.first?.events.first?.attributes["what"] == "first-byte")
+    }
+
+    @Test func anIdleTunnelIsClosed() async throws {
+        let run = try await ProxyRun { $0.timeouts.idle = .milliseconds(300) }
+        let origin = try BlockingServer { _ = $0.readAll() }
+        let answer = try await onThread {
+            let (socket, answer) = try run.connect(origin.port)
+            return (answer, socket.readAll())
+        }
+        #expect(answer.0.contains(" 200 "))
+        #expect(answer.1?.isEmpty == true)
+        let (trace, _) = try await run.finish()
+        #expect(trace.connections.first?.events.contains { $0.attributes["what"] == "idle" } == true)
+    }
+
+    @Test func aListenerThatFallsBehindLosesItsOldestEvents() async {
+        let live = LiveEvents(backlog: 2)
+        let stream = live.subscribe()
+        for number in 1...5 { live.post(LiveEvent(.note, at: Instant(nanoseconds: 0), text: "\(number)")) }
+        live.finish()
+        var texts: [String] = []
+        for await event in stream { texts.append(event.text) }
+        #expect(texts == ["4", "5"])
+        var late = 0
+        for await _ in live.subscribe() { late += 1 }
+        #expect(late == 0)
+    }
+
+    @Test func keyLogsAreAppendedPrivately() throws {
+        let scratch = try ScratchFolder()
+        try KeyLogFile(path: scratch["keys"]).append(Array("a b c\n".utf8))
+        try KeyLogFile(path: scratch["keys"]).append(Array("d e f\n".utf8))
+        #expect(try String(contentsOfFile: scratch["keys"], encoding: .utf8) == "a b c\nd e f\n")
+        let mode = try FileManager.default.attributesOfItem(atPath: scratch["keys"])[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        #expect(throws: ProxyError.self) { try KeyLogFile(path: scratch["no/such/folder"]) }
+    }
+}
