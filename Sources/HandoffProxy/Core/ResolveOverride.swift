@@ -23,11 +23,13 @@ public struct ResolveOverride: Hashable, Sendable, CustomStringConvertible {
     public init?(_ text: some StringProtocol) {
         let parts = String(text).split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, let host = HostNamePattern(parts[0]) else { return nil }
-        guard let port: UInt16? = parts[1] == "*" || parts[1].isEmpty ? .some(nil) : UInt16(parts[1]) else {
-            return nil
+        if parts[1] == "*" {
+            port = nil
+        } else {
+            guard let number = UInt16(parts[1]) else { return nil }
+            port = number
         }
         self.host = host
-        self.port = port
         if let address = IPAddress(parts[2]) {
             self.address = address
             targetPort = nil

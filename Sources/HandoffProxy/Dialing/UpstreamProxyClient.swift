@@ -26,7 +26,7 @@ struct UpstreamProxyClient {
     }
 
     /// Bytes of the head of an HTTP answer.
-    static let headLimit = 64 << 10
+    static let headLimit = 16 << 10
 
     private let proxy: UpstreamProxy
     private let goal: Destination

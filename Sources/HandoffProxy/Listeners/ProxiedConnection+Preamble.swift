@@ -71,7 +71,7 @@ extension ProxiedConnection {
             }
         }
         guard let request = found.value, request.byteCount <= limit else {
-            if received.hasEnded { return }
+            if received.hasEnded, isInTime { return }
             let (status, sentence) =
                 isInTime
                 ? (431, "The request's head is longer than \(limit) bytes.")

@@ -58,7 +58,7 @@ import Testing
             #expect(played.last == .failed)
             #expect(played.failure.sentence.contains(words))
         }
-        let long = try play("http://h:1", Self.goal, answers: [[UInt8](repeating: 0x61, count: 70_000)])
+        let long = try play("http://h:1", Self.goal, answers: [[UInt8](repeating: 0x61, count: 17_000)])
         #expect(long.failure.sentence.contains("\(UpstreamProxyClient.headLimit)"))
     }
 

@@ -215,7 +215,16 @@ import Testing
         #expect(trace.statistics.count == 1)
     }
 
-    private func pattern(_ count: Int, seed: Int) -> [UInt8] {
-        (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* seed) >> 3 ^ $0 >> 11) }
+    /// Bytes that do not repeat within the buffers of a relay.
+    private func pattern(_ count: Int, seed: UInt64) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            let bytes = UnsafeMutableRawBufferPointer(buffer)
+            var state = seed
+            for offset in stride(from: 0, to: count - 7, by: 8) {
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                bytes.storeBytes(of: state, toByteOffset: offset, as: UInt64.self)
+            }
+            initialized = count
+        }
     }
 }
