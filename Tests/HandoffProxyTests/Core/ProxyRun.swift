@@ -63,13 +63,6 @@ final class ProxyRun: Sendable {
     }
 }
 
-/// Runs work that blocks on a thread of its own: the tasks of other tests must not wait for it.
-func onThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-        Thread.detachNewThread { continuation.resume(with: .init(catching: work)) }
-    }
-}
-
 /// curl, where it is installed.
 enum Curl {
     static let path = FinishedCommand.find("curl")
