@@ -17,7 +17,7 @@ import Testing
         }
         let said = try await onThread {
             let (socket, _) = try run.connect(origin.port)
-            let banner = socket.read(through: "\n")
+            let banner = socket.read(through: "\r\n")
             socket.write("EHLO\n".utf8)
             return banner + socket.read(through: "\n")
         }
@@ -173,9 +173,12 @@ import Testing
         }
         try await onThread {
             let (socket, _) = try run.connect(origin.port)
-            let writer = Thread { socket.write([UInt8](repeating: 1, count: 64 << 20)) }
-            writer.start()
-            sleep(1)
+            // Not from a thread that blocks: a socket in use is not closed by `close`, and sends no RST.
+            _ = fcntl(socket.descriptor, F_SETFL, fcntl(socket.descriptor, F_GETFL) | O_NONBLOCK)
+            for _ in 0..<20 {
+                socket.write([UInt8](repeating: 1, count: 4 << 20))
+                usleep(50_000)
+            }
             socket.reset()
         }
         #expect(await run.eventually { writerEnded.withLock { $0 } && run.proxy.openConnections == 0 })
