@@ -2,7 +2,7 @@ internal import Glibc
 internal import SessionTrace
 internal import Synchronization
 
-/// One thread that runs tasks and waits for sockets and timers: a libuv loop as a Swift executor.
+/// One thread that runs tasks and waits for sockets and timers, as a Swift executor: an epoll set with a libuv loop inside.
 ///
 /// As an actor's `unownedExecutor` it runs all of that actor on its thread; as a task's preferred executor it runs what is
 /// not isolated to anything else. Sockets belong to one loop and are used from code that runs on it.
@@ -13,7 +13,7 @@ internal import Synchronization
 /// `stop()` must be called before the last reference goes: the thread holds the loop.
 public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     // Sendable: `shared` is behind its lock; everything under "The loop's own" is touched only by the loop's thread (or,
-    // after its end, by the thread that runs late jobs in its name), and `uv.wake()` is safe anywhere.
+    // after its end, by the thread that runs late jobs in its name), and `polled.wake()` is safe anywhere.
 
     /// Jobs run before sockets and timers are looked at again.
     static let jobsPerTurn = 256
@@ -50,14 +50,11 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     let uv: LibUV
     private let polled: EpollSet
-    private var polledWatch: LibUVWatch?
     private var work = JobQueue<Work>()
     private var descriptors: [PolledDescriptor?] = []
     private var freeSlots: [Int] = []
     private var generation: UInt64 = 0
     private(set) var isStopping = false
-    /// libuv is calling back, or waiting.
-    private var isInTurn = false
     /// Operations that the running job may still do without waiting.
     var operationsLeft = operationsPerJob
     /// Called when the loop stops: whoever waits for something other than a descriptor.
@@ -75,11 +72,10 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             throw error
         }
         do throws(EventLoopError) {
-            polledWatch = try uv.watch(polled.descriptor) { [unowned self] in takeEvents() }
+            try polled.watchForReading(uv.descriptor, token: Self.libuvToken)
             try start()
         } catch {
             uv.close()
-            polled.close()
             throw error
         }
     }
@@ -159,7 +155,6 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     private func submit(_ item: Work) {
         if isCurrent, !isStopping {
-            if isInTurn, work.isEmpty { uv.doNotWait() }
             work.append(item)
             return
         }
@@ -169,7 +164,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             defer { shared.isWaiting = false }
             return (shared.isWaiting, false)
         }
-        if mustWake { uv.wake() }
+        if mustWake { polled.wake() }
         if isLate { LateWork.run(item, inTheNameOf: self) }
     }
 
@@ -183,7 +178,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             defer { shared.isWaiting = false }
             return shared.isWaiting
         }
-        if mustWake { uv.wake() }
+        if mustWake { polled.wake() }
         let thread = thread.withLock { thread in
             defer { thread = nil }
             return thread
@@ -199,9 +194,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         while !takeSharedWork() {
             runJobs(limit: Self.jobsPerTurn)
             let mayWait = work.isEmpty && announceWaiting()
-            isInTurn = true
-            uv.run(waiting: mayWait)
-            isInTurn = false
+            takeEvents(waiting: mayWait)
         }
         finish()
         pthread_setspecific(Self.currentKey, nil)
@@ -237,7 +230,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         operationsLeft = Self.operationsPerJob
         switch item {
         case .isolated(let job):
-            job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+            job.runSynchronously(
+                isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
         case .preferred(let job): job.runSynchronously(on: asUnownedTaskExecutor())
         case .closure(let closure): closure()
         }
@@ -259,8 +253,6 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             if isDone { break }
         }
         uv.close()
-        polledWatch = nil
-        polled.close()
     }
 
     // MARK: - On the loop's thread
@@ -323,16 +315,28 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// Descriptors in the set.
     var descriptorCount: Int { descriptors.count - freeSlots.count }
 
-    private func takeEvents() {
-        let now = WallClock.now()
-        polled.take { token, events in
-            let slot = Int(token & 0xFFFF_FFFF)
-            // A change of a descriptor that was closed in this very batch finds its slot empty or under another token.
-            guard slot < descriptors.count, let descriptor = descriptors[slot], descriptor.token == token else {
+    /// Names no slot: libuv's own descriptor in the set.
+    private static let libuvToken: UInt64 = .max
+
+    /// Waits for sockets, timers, signals and other threads if told so, then resumes whoever waited for what came.
+    private func takeEvents(waiting: Bool) {
+        let time = waiting ? uv.waitingTime : 0
+        var isTurnDue = false
+        var now: Instant?
+        polled.take(milliseconds: time) { token, events in
+            if token == Self.libuvToken {
+                isTurnDue = true
                 return
             }
-            descriptor.changed(events, at: now)
+            let slot = Int(token & 0xFFFF_FFFF)
+            // A change of a descriptor that was closed in this very batch finds its slot empty or under another token.
+            guard slot < descriptors.count, let descriptor = descriptors[slot], descriptor.token == token
+            else { return }
+            let instant = now ?? WallClock.now()
+            now = instant
+            descriptor.changed(events, at: instant)
         }
+        if isTurnDue || uv.waitingTime == 0 { uv.turn() }
     }
 }
 

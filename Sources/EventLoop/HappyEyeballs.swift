@@ -60,10 +60,13 @@ extension TCPStream {
     ///
     /// Throws what the first failed attempt gave when none is left, ETIMEDOUT after `timeout` altogether, ECANCELED.
     public nonisolated(nonsending) static func connect(
-        toAny endpoints: [Endpoint], stagger: Duration = .milliseconds(250), options: ConnectOptions = ConnectOptions(),
+        toAny endpoints: [Endpoint], stagger: Duration = .milliseconds(250),
+        options: ConnectOptions = ConnectOptions(),
         timeout: Duration, on loop: EventLoop? = .current
     ) async throws(SocketError) -> sending TCPStream {
-        guard let loop, let first = endpoints.first else { throw SocketError(code: EINVAL, operation: "connect") }
+        guard let loop, let first = endpoints.first else {
+            throw SocketError(code: EINVAL, operation: "connect")
+        }
         if endpoints.count == 1 {
             return try await connect(to: first, options: options, timeout: timeout, on: loop)
         }

@@ -2,56 +2,58 @@ internal import CUV
 internal import Glibc
 internal import SessionTrace
 
-/// The only file that knows libuv: one `uv_loop_t` with its wake-up, timers, signals and resolver.
+/// The only file that knows libuv: one `uv_loop_t` with its timers, signals and resolver, embedded into a loop of ours
+/// (`uv_backend_fd`, `uv_backend_timeout`).
 ///
-/// What enters: a descriptor to watch, times, signal numbers, names. What leaves: calls of the closures given, always on
-/// the thread that runs the loop. Every method but `wake` belongs to that thread.
+/// What enters: times, signal numbers, names. What leaves: calls of the closures given, always on the thread that runs the
+/// loop, to which every method belongs.
 final class LibUV {
     private let loop: UnsafeMutablePointer<uv_loop_t>
-    private let wakeHandle: UnsafeMutablePointer<uv_async_t>
     /// Timers at rest, kept for the next who needs one: a `uv_timer_t` costs a malloc and a closing callback.
     private var idleTimers: [LibUVTimer] = []
     private var isClosed = false
+    /// A handle was started or closed, which libuv takes up in its next turn only.
+    private var isChanged = true
     /// Most timers kept at rest.
     static let idleTimerLimit = 256
 
     /// The thread pool that resolves names; libuv reads the variable once, before the first request.
     private static let threadPool: Void = {
         let least = 16
-        if let text = getenv("UV_THREADPOOL_SIZE"), let count = Int(String(cString: text)), count >= least { return }
+        if let text = getenv("UV_THREADPOOL_SIZE"), let count = Int(String(cString: text)),
+            count >= least
+        {
+            return
+        }
         setenv("UV_THREADPOOL_SIZE", String(least), 1)
     }()
 
     init() throws(EventLoopError) {
         Self.threadPool
         loop = .allocate(capacity: 1)
-        wakeHandle = .allocate(capacity: 1)
-        var status = uv_loop_init(loop)
-        if status == 0 {
-            // The callback has nothing to do: waking `uv_run` is all that is asked.
-            status = uv_async_init(loop, wakeHandle) { _ in }
-            if status != 0 { uv_loop_close(loop) }
-        }
+        let status = uv_loop_init(loop)
         guard status == 0 else {
             loop.deallocate()
-            wakeHandle.deallocate()
             throw EventLoopError(code: -status, operation: "uv_loop_init")
         }
     }
 
-    /// Ends `run(waiting: true)` soon; the one call that is safe from any thread while the loop lives.
-    func wake() {
-        uv_async_send(wakeHandle)
+    /// The descriptor that is readable when `turn` has something to do other than a due timer.
+    var descriptor: Int32 { uv_backend_fd(loop) }
+
+    /// Milliseconds until `turn` must be called; −1: only when the descriptor says so.
+    var waitingTime: Int32 {
+        if isChanged { return 0 }
+        // Without a handle libuv would end its own loop, and says 0.
+        guard uv_loop_alive(loop) != 0 else { return -1 }
+        uv_update_time(loop)
+        return uv_backend_timeout(loop)
     }
 
-    /// One turn: waits for something to happen if told so, then calls what is due.
-    func run(waiting: Bool) {
-        uv_run(loop, waiting ? UV_RUN_ONCE : UV_RUN_NOWAIT)
-    }
-
-    /// Keeps the turn that is under way from waiting: libuv calls due timers *before* it looks whether it may wait.
-    func doNotWait() {
-        uv_stop(loop)
+    /// Calls what is due, without waiting.
+    func turn() {
+        isChanged = false
+        uv_run(loop, UV_RUN_NOWAIT)
     }
 
     /// Closes all handles and frees the loop; nothing may be used afterwards.
@@ -68,27 +70,7 @@ final class LibUV {
         for _ in 0..<4 where uv_run(loop, UV_RUN_NOWAIT) == 0 { break }
         guard uv_loop_close(loop) == 0 else { return }
         idleTimers.removeAll()
-        wakeHandle.deallocate()
         loop.deallocate()
-    }
-
-    // MARK: - A descriptor
-
-    /// Calls `ready` in every turn in which `descriptor` is readable (level-triggered), until the returned watch is closed.
-    func watch(_ descriptor: Int32, ready: @escaping () -> Void) throws(EventLoopError) -> LibUVWatch {
-        let watch = LibUVWatch(ready: ready)
-        var status = uv_poll_init(loop, watch.handle, descriptor)
-        if status == 0 {
-            watch.isOpen = true
-            watch.handle.pointee.data = Unmanaged.passUnretained(watch).toOpaque()
-            status = uv_poll_start(watch.handle, Int32(UV_READABLE.rawValue)) { handle, _, _ in
-                guard let data = handle?.pointee.data else { return }
-                // The watch outlives its handle: it is freed by the closing callback alone.
-                Unmanaged<LibUVWatch>.fromOpaque(data).takeUnretainedValue().ready()
-            }
-        }
-        guard status == 0 else { throw EventLoopError(code: -status, operation: "uv_poll_start") }
-        return watch
     }
 
     // MARK: - Timers
@@ -117,13 +99,21 @@ final class LibUV {
         guard !isClosed else { return }
         uv_timer_stop(timer.handle)
         timer.action = nil
-        if idleTimers.count < Self.idleTimerLimit { idleTimers.append(timer) } else { timer.close() }
+        if idleTimers.count < Self.idleTimerLimit {
+            idleTimers.append(timer)
+        } else {
+            isChanged = true
+            timer.close()
+        }
     }
 
     // MARK: - Signals
 
     /// Calls `action` for each arrival of signal `number`, until the returned watch is closed.
-    func watchSignal(_ number: Int32, action: @escaping () -> Void) throws(EventLoopError) -> LibUVSignal {
+    func watchSignal(_ number: Int32, action: @escaping () -> Void) throws(EventLoopError)
+        -> LibUVSignal
+    {
+        isChanged = true
         let signal = LibUVSignal(loop: loop, action: action)
         let status = uv_signal_start(
             signal.handle,
@@ -142,8 +132,10 @@ final class LibUV {
 
     /// Looks `name` up on the thread pool and calls `done` once; the request can be cancelled while it waits for a thread.
     func resolve(
-        _ name: String, family: Resolver.Family, done: @escaping (Result<[IPAddress], ResolverError>) -> Void
+        _ name: String, family: Resolver.Family,
+        done: @escaping (Result<[IPAddress], ResolverError>) -> Void
     ) -> LibUVResolution {
+        isChanged = true
         let request = LibUVResolution(done: done)
         var hints = addrinfo()
         hints.ai_family =
@@ -168,21 +160,6 @@ final class LibUV {
             request.finish(status: status, list: nil)
         }
         return request
-    }
-}
-
-/// A `uv_poll_t`; owned by whoever asked for it, its memory freed when libuv has let go.
-final class LibUVWatch {
-    fileprivate let handle = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
-    fileprivate let ready: () -> Void
-    fileprivate var isOpen = false
-
-    fileprivate init(ready: @escaping () -> Void) {
-        self.ready = ready
-    }
-
-    deinit {
-        handle.deallocate()
     }
 }
 
@@ -272,7 +249,8 @@ final class LibUVResolution {
         guard status == 0 else {
             switch status {
             case UV_ECANCELED.rawValue: done(.failure(.cancelled))
-            case UV_EAI_NONAME.rawValue, UV_EAI_NODATA.rawValue, UV_EAI_ADDRFAMILY.rawValue: done(.failure(.notFound))
+            case UV_EAI_NONAME.rawValue, UV_EAI_NODATA.rawValue, UV_EAI_ADDRFAMILY.rawValue:
+                done(.failure(.notFound))
             case UV_EAI_AGAIN.rawValue: done(.failure(.tryAgain))
             default: done(.failure(.failed(String(cString: uv_strerror(status)))))
             }
@@ -281,7 +259,9 @@ final class LibUVResolution {
         var found: [IPAddress] = []
         var entry = list
         while let here = entry {
-            if let address = here.pointee.ai_addr, let endpoint = Endpoint(address), !found.contains(endpoint.address) {
+            if let address = here.pointee.ai_addr, let endpoint = Endpoint(address),
+                !found.contains(endpoint.address)
+            {
                 found.append(endpoint.address)
             }
             entry = here.pointee.ai_next

@@ -29,11 +29,14 @@ enum LinuxSocket {
         return descriptor
     }
 
-    static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32, _ name: String)
+    static func set(
+        _ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32, _ name: String
+    )
         throws(SocketError)
     {
         var value = value
-        guard setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0 else {
+        guard setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0
+        else {
             throw SocketError(code: errno, operation: name)
         }
     }
@@ -81,7 +84,9 @@ enum LinuxSocket {
         return (result, Endpoint(storage))
     }
 
-    static func read(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, peek: Bool = false) -> Outcome {
+    static func read(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, peek: Bool = false)
+        -> Outcome
+    {
         outcome { Glibc.recv(descriptor, buffer.baseAddress, buffer.count, peek ? Int32(MSG_PEEK) : 0) }
     }
 
@@ -89,12 +94,15 @@ enum LinuxSocket {
         outcome { Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
     }
 
-    static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, to endpoint: Endpoint, asIPv6: Bool)
+    static func send(
+        _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, to endpoint: Endpoint, asIPv6: Bool
+    )
         -> Outcome
     {
         endpoint.withSocketAddress(asIPv6: asIPv6) { address, length in
             outcome {
-                Glibc.sendto(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL), address, length)
+                Glibc.sendto(
+                    descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL), address, length)
             }
         }
     }
@@ -112,7 +120,8 @@ enum LinuxSocket {
         var nanoseconds: Int64 = 0
         var isCut: Int32 = 0
         let result = outcome {
-            handoff_receive_datagram(descriptor, buffer.baseAddress, buffer.count, &from, &to, &nanoseconds, &isCut)
+            handoff_receive_datagram(
+                descriptor, buffer.baseAddress, buffer.count, &from, &to, &nanoseconds, &isCut)
         }
         let arrival = nanoseconds == 0 ? nil : Instant(nanoseconds: nanoseconds)
         return (result, Endpoint(from), Endpoint(to)?.address, arrival, isCut != 0)
@@ -140,7 +149,8 @@ enum LinuxSocket {
     }
 
     private static func name(
-        _ descriptor: Int32, _ call: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+        _ descriptor: Int32,
+        _ call: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
     ) -> Endpoint? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -175,7 +185,9 @@ enum LinuxSocket {
 }
 
 /// An edge-triggered epoll set: each descriptor is entered once, and tells each *change* of its readiness once.
-struct EpollSet {
+final class EpollSet: @unchecked Sendable {
+    // Sendable: `wake` is all that other threads call, and it only reads a constant; the rest is the loop's.
+
     /// What a change can be.
     struct Events: OptionSet {
         let rawValue: UInt32
@@ -197,13 +209,50 @@ struct EpollSet {
     private let tokens = UnsafeMutablePointer<UInt64>.allocate(capacity: batch)
     private let events = UnsafeMutablePointer<UInt32>.allocate(capacity: batch)
 
+    /// Written to, to wake the thread that waits; edge-triggered, so it never needs reading.
+    private let wakeDescriptor: Int32
+    private static let wakeToken: UInt64 = .max - 1
+
     init() throws(EventLoopError) {
-        descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
-        guard descriptor >= 0 else { throw EventLoopError(code: errno, operation: "epoll_create1") }
+        let wakeDescriptor = handoff_wake_descriptor()
+        let descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
+        let events = EPOLLIN.rawValue | EPOLLET.rawValue
+        guard wakeDescriptor >= 0, descriptor >= 0,
+            handoff_epoll_add(descriptor, wakeDescriptor, events, Self.wakeToken) == 0
+        else {
+            let code = errno
+            for number in [wakeDescriptor, descriptor] where number >= 0 { Glibc.close(number) }
+            throw EventLoopError(code: code, operation: "epoll_create1")
+        }
+        self.wakeDescriptor = wakeDescriptor
+        self.descriptor = descriptor
+    }
+
+    // Whoever may still wake the loop holds it, and the loop holds the set: never a write to a number that is reused.
+    deinit {
+        Glibc.close(descriptor)
+        Glibc.close(wakeDescriptor)
+        tokens.deallocate()
+        events.deallocate()
+    }
+
+    /// Ends a wait soon; safe from any thread.
+    func wake() {
+        var one: UInt64 = 1
+        _ = Glibc.write(wakeDescriptor, &one, 8)
+    }
+
+    /// Enters a descriptor that is told as long as it is readable (level-triggered).
+    func watchForReading(_ descriptor: Int32, token: UInt64) throws(EventLoopError) {
+        guard handoff_epoll_add(self.descriptor, descriptor, EPOLLIN.rawValue, token) == 0 else {
+            throw EventLoopError(code: errno, operation: "epoll_ctl")
+        }
     }
 
     func add(_ descriptor: Int32, token: UInt64) -> Int32 {
-        let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLPRI.rawValue | EPOLLET.rawValue
+        let events =
+            EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLPRI.rawValue
+            | EPOLLET.rawValue
         return handoff_epoll_add(self.descriptor, descriptor, events, token) == 0 ? 0 : errno
     }
 
@@ -211,16 +260,12 @@ struct EpollSet {
         _ = handoff_epoll_remove(self.descriptor, descriptor)
     }
 
-    /// Calls `body` for each change that is waiting, at most one batch.
-    func take(_ body: (UInt64, Events) -> Void) {
-        let count = handoff_epoll_take(descriptor, tokens, events, Int32(Self.batch))
+    /// Waits for a change at most `milliseconds` (−1: for ever) and calls `body` for each, at most one batch.
+    func take(milliseconds: Int32, _ body: (UInt64, Events) -> Void) {
+        let count = handoff_epoll_take(descriptor, tokens, events, Int32(Self.batch), milliseconds)
         guard count > 0 else { return }
-        for index in 0..<Int(count) { body(tokens[index], Events(rawValue: events[index])) }
-    }
-
-    func close() {
-        Glibc.close(descriptor)
-        tokens.deallocate()
-        events.deallocate()
+        for index in 0..<Int(count) where tokens[index] != Self.wakeToken {
+            body(tokens[index], Events(rawValue: events[index]))
+        }
     }
 }

@@ -7,7 +7,9 @@ extension Duration {
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
         let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1000)
         guard !overflow else { return UInt64(Int64.max) }
-        let rest = UInt64(attoseconds / 1_000_000_000_000_000) + (attoseconds % 1_000_000_000_000_000 > 0 ? 1 : 0)
+        let rest =
+            UInt64(attoseconds / 1_000_000_000_000_000)
+            + (attoseconds % 1_000_000_000_000_000 > 0 ? 1 : 0)
         return min(product.addingReportingOverflow(rest).partialValue, UInt64(Int64.max))
     }
 }
@@ -27,7 +29,9 @@ extension EventLoop {
 public enum LoopTimer {
     /// Waits until `duration` has passed (whole milliseconds, never early); throws `CancellationError` when cancelled
     /// before, or when the loop stops. Off a loop the runtime's own clock is used.
-    public nonisolated(nonsending) static func sleep(_ duration: Duration) async throws(CancellationError) {
+    public nonisolated(nonsending) static func sleep(_ duration: Duration)
+        async throws(CancellationError)
+    {
         guard let loop = EventLoop.current else {
             do { try await Task.sleep(for: duration) } catch { throw CancellationError() }
             return
@@ -44,7 +48,11 @@ extension EventLoop {
         var isOver: Bool?
 
         func wait(_ continuation: UnsafeContinuation<Bool, Never>) {
-            if let isOver { continuation.resume(returning: isOver) } else { self.continuation = continuation }
+            if let isOver {
+                continuation.resume(returning: isOver)
+            } else {
+                self.continuation = continuation
+            }
         }
 
         func finish(_ isOver: Bool) {

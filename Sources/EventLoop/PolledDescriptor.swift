@@ -52,7 +52,9 @@ final class PolledDescriptor: @unchecked Sendable {
 
     /// Waits for a change; 0 when it came, else an error number: ECANCELED, EBADF when closed meanwhile, ETIMEDOUT, EBUSY
     /// when another task waits for the same.
-    func wait(for interest: Interest, timeout: Duration? = nil, isolation: isolated (any Actor)?) async -> Int32 {
+    func wait(for interest: Interest, timeout: Duration? = nil, isolation: isolated (any Actor)?)
+        async -> Int32
+    {
         loop.checkIsolated()
         guard number >= 0 else { return EBADF }
         if token == nil {

@@ -66,7 +66,9 @@ public enum Resolver {
     static func reading(_ text: String) throws(ResolverError) -> Reading {
         var name = text[...]
         if name.hasPrefix("["), name.hasSuffix("]") {
-            guard let address = IPAddress(String(name.dropFirst().dropLast())), !address.isIPv4 else { throw .notAName }
+            guard let address = IPAddress(String(name.dropFirst().dropLast())), !address.isIPv4 else {
+                throw .notAName
+            }
             return .address(address)
         }
         if let address = IPAddress(text) { return .address(address) }
@@ -74,15 +76,18 @@ public enum Resolver {
         guard !name.isEmpty, name.utf8.count <= nameLimit else { throw .notAName }
         // Above 0x7F are internationalised names, which libuv turns into their ASCII form.
         let isClean = name.utf8.allSatisfy { byte in
-            byte > 0x7F || (0x61...0x7A).contains(byte) || (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte)
+            byte > 0x7F || (0x61...0x7A).contains(byte) || (0x41...0x5A).contains(byte)
+                || (0x30...0x39).contains(byte)
                 || byte == 0x2D || byte == 0x2E || byte == 0x5F
         }
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
-        guard isClean, labels.allSatisfy({ !$0.isEmpty && $0.utf8.count <= 63 }), let last = labels.last else {
+        guard isClean, labels.allSatisfy({ !$0.isEmpty && $0.utf8.count <= 63 }), let last = labels.last
+        else {
             throw .notAName
         }
         let isNumber = last.utf8.allSatisfy { (0x30...0x39).contains($0) }
-        let isHexadecimal = last.lowercased().hasPrefix("0x") && last.utf8.dropFirst(2).allSatisfy { isHexDigit($0) }
+        let isHexadecimal =
+            last.lowercased().hasPrefix("0x") && last.utf8.dropFirst(2).allSatisfy { isHexDigit($0) }
         guard !isNumber, !isHexadecimal else { throw .notAName }
         return .name(String(name))
     }

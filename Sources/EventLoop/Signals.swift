@@ -10,7 +10,8 @@ public struct Signals {
 
     /// Each arrival of one of `numbers` (SIGINT, SIGTERM, …), instead of its default effect, until the stream is let go.
     public static func stream(_ numbers: [Int32]) -> AsyncStream<Int32> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingNewest(backlog))
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Int32.self, bufferingPolicy: .bufferingNewest(backlog))
         guard let loop = EventLoop.shared else {
             continuation.finish()
             return stream

@@ -1,3 +1,4 @@
+internal import CLinuxSockets
 internal import Glibc
 internal import SessionTrace
 
@@ -36,7 +37,9 @@ extension Endpoint {
     }
 
     /// Calls `body` with the kernel's form of the address; IPv4 as IPv4-mapped IPv6 when `asIPv6`.
-    func withSocketAddress<Result>(asIPv6: Bool = false, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result)
+    func withSocketAddress<Result>(
+        asIPv6: Bool = false, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    )
         -> Result
     {
         if address.isIPv4, !asIPv6 {

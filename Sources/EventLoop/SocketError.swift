@@ -32,7 +32,9 @@ public struct SocketError: Error, Hashable, Sendable, CustomStringConvertible {
     /// This side has closed the socket already.
     public var isClosed: Bool { code == EBADF }
     /// The process or the system has no descriptor or memory left for another socket.
-    public var isShortage: Bool { code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM }
+    public var isShortage: Bool {
+        code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM
+    }
 
     public var description: String {
         switch code {

@@ -48,7 +48,8 @@ public struct ListenOptions: Hashable, Sendable {
 
     /// The usual ones.
     public init(
-        isTransparent: Bool = false, reusesPort: Bool = false, isDualStack: Bool = true, backlog: Int32 = 1024
+        isTransparent: Bool = false, reusesPort: Bool = false, isDualStack: Bool = true,
+        backlog: Int32 = 1024
     ) {
         self.isTransparent = isTransparent
         self.reusesPort = reusesPort
@@ -77,7 +78,9 @@ public final class TCPListener {
         let number = try LinuxSocket.open(isIPv4: endpoint.address.isIPv4, stream: true)
         do throws(SocketError) {
             try LinuxSocket.set(number, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR")
-            if options.reusesPort { try LinuxSocket.set(number, SOL_SOCKET, SO_REUSEPORT, 1, "SO_REUSEPORT") }
+            if options.reusesPort {
+                try LinuxSocket.set(number, SOL_SOCKET, SO_REUSEPORT, 1, "SO_REUSEPORT")
+            }
             if !endpoint.address.isIPv4 {
                 let only: Int32 = options.isDualStack ? 0 : 1
                 try LinuxSocket.set(number, Int32(IPPROTO_IPV6), IPV6_V6ONLY, only, "IPV6_V6ONLY")
@@ -155,7 +158,8 @@ public final class TCPListener {
 
     /// Errors of the connection that was to be accepted, not of the listener (accept(2), "Error handling").
     private static let clientErrors: Set<Int32> = [
-        ECONNABORTED, ENETDOWN, EPROTO, ENOPROTOOPT, EHOSTDOWN, EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH, EPERM, ETIMEDOUT,
+        ECONNABORTED, ENETDOWN, EPROTO, ENOPROTOOPT, EHOSTDOWN, EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH,
+        EPERM, ETIMEDOUT,
     ]
 
     /// Gives the spare descriptor up for the client that has waited longest, and closes that.

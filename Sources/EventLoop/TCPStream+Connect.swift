@@ -29,7 +29,9 @@ extension TCPStream {
         return try stream(descriptor, to: endpoint)
     }
 
-    static func stream(_ descriptor: PolledDescriptor, to peer: Endpoint) throws(SocketError) -> sending TCPStream {
+    static func stream(_ descriptor: PolledDescriptor, to peer: Endpoint) throws(SocketError)
+        -> sending TCPStream
+    {
         guard let local = LinuxSocket.localEndpoint(descriptor.number) else {
             descriptor.close()
             throw SocketError(code: ENOTCONN, operation: "connect")
@@ -53,7 +55,9 @@ extension TCPStream {
             }
             LinuxSocket.prepareStream(number)
             let code = LinuxSocket.connect(number, to: endpoint)
-            guard code == 0 || code == EINPROGRESS else { throw SocketError(code: code, operation: "connect") }
+            guard code == 0 || code == EINPROGRESS else {
+                throw SocketError(code: code, operation: "connect")
+            }
             if code == EINPROGRESS {
                 descriptor.isWritable = false
                 let code = await descriptor.wait(for: .writing, timeout: timeout, isolation: isolation)

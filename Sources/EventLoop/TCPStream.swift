@@ -97,7 +97,9 @@ public final class TCPStream {
     }
 
     /// Waits until reading would give something at once: bytes, FIN or an RST. Takes nothing, and may be cancelled freely.
-    public nonisolated(nonsending) func waitReadable(timeout: Duration? = nil) async throws(SocketError) {
+    public nonisolated(nonsending) func waitReadable(timeout: Duration? = nil)
+        async throws(SocketError)
+    {
         let descriptor = descriptor
         while true {
             guard descriptor.isOpen else { throw SocketError(code: EBADF, operation: "wait") }
@@ -174,9 +176,13 @@ public final class TCPStream {
         var written = 0
         await makeWayIfDue(isolation: #isolation)
         while written < bytes.count {
-            guard descriptor.isOpen else { throw SocketError(code: EBADF, operation: "write", written: written) }
+            guard descriptor.isOpen else {
+                throw SocketError(code: EBADF, operation: "write", written: written)
+            }
             if descriptor.isWritable {
-                switch LinuxSocket.write(descriptor.number, UnsafeRawBufferPointer(rebasing: bytes[written...])) {
+                switch LinuxSocket.write(
+                    descriptor.number, UnsafeRawBufferPointer(rebasing: bytes[written...]))
+                {
                 case .done(let count):
                     written += count
                     bytesWritten &+= UInt64(count)
@@ -185,9 +191,12 @@ public final class TCPStream {
                 case .wouldBlock: descriptor.isWritable = false
                 case .failed(let code):
                     // EPIPE is what the kernel says after it has told the true cause to someone else.
-                    if descriptor.failure == 0, code != EPIPE || !isWritingFinished { descriptor.failure = code }
+                    if descriptor.failure == 0, code != EPIPE || !isWritingFinished {
+                        descriptor.failure = code
+                    }
                     throw SocketError(
-                        code: descriptor.failure == 0 ? code : descriptor.failure, operation: "write", written: written)
+                        code: descriptor.failure == 0 ? code : descriptor.failure, operation: "write",
+                        written: written)
                 }
             }
             let code = await descriptor.wait(for: .writing, timeout: timeout, isolation: #isolation)
@@ -229,7 +238,8 @@ public final class TCPStream {
         var left = limit
         while left > 0 {
             let time = deadline - ContinuousClock.now
-            guard time > .zero, let piece = try? await read(into: buffer, timeout: time), piece.count > 0 else { break }
+            guard time > .zero, let piece = try? await read(into: buffer, timeout: time), piece.count > 0
+            else { break }
             left -= piece.count
         }
         close()

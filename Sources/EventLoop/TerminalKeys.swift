@@ -18,7 +18,9 @@ public final class TerminalKeys: Sendable {
 
     /// Nil when standard input is no terminal, or this process is not in its foreground.
     public init?() {
-        guard isatty(STDIN_FILENO) == 1, tcgetpgrp(STDIN_FILENO) == getpgrp(), let loop = EventLoop.shared else {
+        guard isatty(STDIN_FILENO) == 1, tcgetpgrp(STDIN_FILENO) == getpgrp(),
+            let loop = EventLoop.shared
+        else {
             return nil
         }
         // Opened anew: non-blocking is a property of the open file, which standard input shares with the shell.

@@ -8,7 +8,9 @@ public nonisolated(nonsending) func withTimeout<Result>(
     _ limit: Duration, _ body: nonisolated(nonsending) @escaping () async throws -> Result
 ) async throws -> Result {
     let timed = TimedBody<Result>(body)
-    if await timed.run(limit: limit, isolation: #isolation) { throw SocketError(code: ETIMEDOUT, operation: "wait") }
+    if await timed.run(limit: limit, isolation: #isolation) {
+        throw SocketError(code: ETIMEDOUT, operation: "wait")
+    }
     guard let outcome = timed.outcome else { throw SocketError(code: ECANCELED, operation: "wait") }
     return try outcome.get()
 }
@@ -29,11 +31,15 @@ private final class TimedBody<Result>: @unchecked Sendable {
 
     /// True when the time was over before the body had a result.
     func run(limit: Duration, isolation: isolated (any Actor)?) async -> Bool {
-        guard let loop = EventLoop.current else { return await runElsewhere(limit: limit, isolation: isolation) }
+        guard let loop = EventLoop.current else {
+            return await runElsewhere(limit: limit, isolation: isolation)
+        }
         return await run(limit: limit, on: loop, isolation: isolation)
     }
 
-    private func run(limit: Duration, on loop: EventLoop, isolation: isolated (any Actor)?) async -> Bool {
+    private func run(limit: Duration, on loop: EventLoop, isolation: isolated (any Actor)?) async
+        -> Bool
+    {
         guard !loop.isStopping else { return false }
         let timer = loop.startTimer(after: limit) { [self] in
             isOver = true

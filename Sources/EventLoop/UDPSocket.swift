@@ -84,7 +84,9 @@ public final class UDPSocket {
     }
 
     /// Sends one datagram; waits only while the socket's send buffer is full. Throws EMSGSIZE, ENETUNREACH …
-    public nonisolated(nonsending) func send(_ bytes: [UInt8], to endpoint: Endpoint) async throws(SocketError) {
+    public nonisolated(nonsending) func send(_ bytes: [UInt8], to endpoint: Endpoint)
+        async throws(SocketError)
+    {
         while true {
             guard descriptor.isOpen else { throw SocketError(code: EBADF, operation: "send") }
             if descriptor.isWritable {

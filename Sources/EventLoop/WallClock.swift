@@ -1,3 +1,4 @@
+internal import CLinuxSockets
 internal import Glibc
 public import SessionTrace
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -64,15 +65,18 @@ static inline int handoff_epoll_remove(int set, int descriptor) {
     struct epoll_event event = {0};
     return epoll_ctl(set, EPOLL_CTL_DEL, descriptor, &event);
 }
-// Takes what is ready now, without waiting: token and events of each, at most 128.
-static inline int handoff_epoll_take(int set, uint64_t *tokens, uint32_t *events, int count) {
+// What is ready, waiting at most `milliseconds` for it (-1: for ever): token and events of each, at most 128.
+static inline int handoff_epoll_take(int set, uint64_t *tokens, uint32_t *events, int count, int milliseconds) {
     struct epoll_event ready[128];
-    int found = epoll_wait(set, ready, count < 128 ? count : 128, 0);
+    int found = epoll_wait(set, ready, count < 128 ? count : 128, milliseconds);
     for (int i = 0; i < found; i++) {
         tokens[i] = ready[i].data.u64;
         events[i] = ready[i].events;
     }
     return found;
+}
+static inline int handoff_wake_descriptor(void) {
+    return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 }
 
 // Asks for the time of arrival and the destination address with every datagram (struct in6_pktinfo is hidden behind
