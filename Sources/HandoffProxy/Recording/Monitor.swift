@@ -64,9 +64,7 @@ final class Monitor<State>: @unchecked Sendable {
                 pthread_cond_wait(work, mutex)
                 continue
             }
-            var time = timespec(
-                tv_sec: Int(clamping: deadline / 1_000_000_000), tv_nsec: Int(clamping: deadline % 1_000_000_000))
-            if pthread_cond_timedwait(work, mutex, &time) == ETIMEDOUT { break }
+            if isOver(deadline) { break }
         }
         return body(&state.pointee)
     }
@@ -81,10 +79,31 @@ final class Monitor<State>: @unchecked Sendable {
         pthread_cond_broadcast(room)
     }
 
+    /// Waits for work until `deadline` at most; true when it has passed.
+    private func isOver(_ deadline: UInt64) -> Bool {
+        var time = Seconds(
+            whole: Int(clamping: deadline / 1_000_000_000), nanoseconds: Int(clamping: deadline % 1_000_000_000))
+        return time.withPointer { pthread_cond_timedwait(work, mutex, $0) } == ETIMEDOUT
+    }
+
     /// The monotonic clock, in nanoseconds.
     static func now() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
+        var time = Seconds(whole: 0, nanoseconds: 0)
+        time.withPointer { _ = clock_gettime(CLOCK_MONOTONIC, $0) }
+        return UInt64(clamping: time.whole) &* 1_000_000_000 &+ UInt64(clamping: time.nanoseconds)
+    }
+}
+
+/// A `timespec` by its two words: the members of the C structure belong, for the compiler, to whichever of the imported
+/// C libraries is the first to include its header.
+private struct Seconds {
+    var whole: Int
+    var nanoseconds: Int
+
+    mutating func withPointer<Result>(_ body: (UnsafeMutablePointer<timespec>) -> Result) -> Result {
+        // Same layout on every 64-bit Linux: two signed words.
+        withUnsafeMutablePointer(to: &self) {
+            $0.withMemoryRebound(to: timespec.self, capacity: 1, body)
+        }
     }
 }

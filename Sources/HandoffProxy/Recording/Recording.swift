@@ -34,6 +34,9 @@ public final class Recording: Sendable {
     private let options: RecordingOptions
     private let state: Mutex<State>
     private let connections = Atomic<Int>(0)
+    /// What the passive captures have to know.
+    private let knowledge = Mutex(BypassSorter.Knowledge())
+    private let captures: [BypassCapture]
     private let onFile: @Sendable (RecordingFile) -> RecordingFollower
     private let onNotice: @Sendable (RecordingNotice) -> Void
 
@@ -56,9 +59,16 @@ public final class Recording: Sendable {
         self.options = options
         self.onFile = onFile
         self.onNotice = onNotice
+        var captures: [BypassCapture] = []
+        for interface in options.alsoCapture { captures.append(try BypassCapture(interface)) }
+        self.captures = captures
+        knowledge.withLock { knowledge in
+            for (address, device) in options.knownDevices { knowledge.devices[address.unmapped] = device }
+        }
         let names = TraceFileNames(path)
         let file = try Self.makeFile(
-            names.first, version: version, started: started, options: options, onNotice: onNotice)
+            names.first, version: version, started: started, options: options, captures: captures,
+            onNotice: onNotice)
         file.follow(onFile(RecordingFile(path: names.first, device: options.device)))
         state = Mutex(State(files: [(options.device, file)], names: names))
     }
@@ -79,6 +89,7 @@ public final class Recording: Sendable {
         // A dual-stack listener sees IPv4 in its IPv6 form; on the wire it was IPv4.
         let client = client.unmapped
         let server = server.unmapped
+        isOurs(client, server)
         let id = ConnectionID(connections.add(1, ordering: .relaxed).oldValue)
         let (key, file) = file(of: client.address, device: device, at: time)
         file?.append { $0.open(id, client: client, server: server, at: time) }
@@ -122,7 +133,10 @@ public final class Recording: Sendable {
             state.isStopped = true
             return state.files
         }
-        for (_, file) in files { file.end { $0.end(at: time) } }
+        // The captures' last packets still go into the files.
+        for capture in captures { capture.stop() }
+        let dropped = captures.map(\.counts.dropped)
+        for (_, file) in files { file.end { $0.end(at: time, passiveDropped: dropped) } }
     }
 
     /// What has become of each file, in the order of their making.
@@ -137,6 +151,50 @@ public final class Recording: Sendable {
             return state.files.first { $0.device == key }?.file
         }
         return file.map { ($0.path, $0.end) }
+    }
+
+    // MARK: Traffic around the proxy
+
+    /// Begins the passive captures of `alsoCapture`, if there are any, once the proxy listens.
+    ///
+    /// - Parameter own: our own listeners, control and mark ports, whose traffic is no business of the trace.
+    public func startCapture(excluding own: [Endpoint]) {
+        knowledge.withLock { knowledge in
+            knowledge.own = own.map(\.unmapped)
+            knowledge.version += 1
+        }
+        for (index, capture) in captures.enumerated() {
+            let owner = BypassCapture.Owner(
+                withKnowledge: { [weak self] body in self?.knowledge.withLock { body(&$0) } },
+                record: { [weak self] packets in self?.record(packets, of: index) },
+                ended: { [onNotice, name = capture.capture.interface] error in
+                    onNotice(.captureEnded(interface: name, reason: error.description))
+                })
+            capture.start(owner)
+        }
+    }
+
+    /// A conversation of our own, one that no capture may take for the device's: the leg to the origin, above all when
+    /// device and proxy share an address.
+    public func isOurs(_ local: Endpoint, _ remote: Endpoint) {
+        guard !captures.isEmpty else { return }
+        let flow = FlowKey(local, remote, protocolNumber: 6)
+        knowledge.withLock { $0.proxied.insert(flow) }
+    }
+
+    /// What each passive capture has seen so far, in the order of `alsoCapture`.
+    public var captureCounts: [CaptureCounts] { captures.map(\.counts) }
+
+    private func record(_ packets: [BypassSorter.Packet], of capture: Int) {
+        for packet in packets {
+            let file = state.withLock { state in state.files.first { $0.device == packet.device }?.file }
+            let isRecorded = file?.append { trace in
+                packet.bytes.withUnsafeBytes {
+                    trace.captured($0, on: capture, at: packet.time, originalLength: packet.originalLength)
+                }
+            }
+            if isRecorded == true, let flow = packet.newFlow { onNotice(.wentAround(flow)) }
+        }
     }
 
     // MARK: Devices and their files
@@ -184,7 +242,8 @@ public final class Recording: Sendable {
             return device
         }
         if let known { return known }
-        let key = options.knownDevices[address] ?? .address(address)
+        let card = address.isLoopback ? nil : NeighbourTable.current().hardwareAddress(of: address)
+        let key = options.knownDevices[address] ?? card.map(DeviceKey.hardware) ?? .address(address)
         remember(key, at: address, in: &state)
         return key
     }
@@ -192,6 +251,11 @@ public final class Recording: Sendable {
     private func remember(_ key: DeviceKey, at address: IPAddress, in state: inout State) {
         if state.addresses.count >= Self.addressLimit { state.addresses.removeAll(keepingCapacity: true) }
         state.addresses[address] = key
+        guard !captures.isEmpty else { return }
+        knowledge.withLock { knowledge in
+            guard knowledge.devices.count < Self.addressLimit || knowledge.devices[address] != nil else { return }
+            if knowledge.devices.updateValue(key, forKey: address) != key { knowledge.version += 1 }
+        }
     }
 
     private func add(
@@ -202,7 +266,8 @@ public final class Recording: Sendable {
             let path = state.names.next(for: key, address: address)
             do throws(RecordingError) {
                 file = try Self.makeFile(
-                    path, version: version, started: time, options: options, onNotice: onNotice)
+                    path, version: version, started: time, options: options, captures: captures,
+                    onNotice: onNotice)
             } catch {
                 // A name that is taken is left alone; the next one is tried.
                 guard error.code == .fileExists, state.names.hasMore else { throw error }
@@ -218,12 +283,15 @@ public final class Recording: Sendable {
     }
 
     private static func makeFile(
-        _ path: String, version: String, started: Instant, options: RecordingOptions,
+        _ path: String, version: String, started: Instant, options: RecordingOptions, captures: [BypassCapture],
         onNotice: @escaping @Sendable (RecordingNotice) -> Void
     ) throws(RecordingError) -> TraceFile {
-        TraceFile(
+        let passive = captures.map {
+            TraceWriter.PassiveInterface(name: $0.capture.interface, linkType: $0.capture.linkType)
+        }
+        return TraceFile(
             try BlockFile(path: path, limit: options.maximumFileSize),
-            trace: TraceWriter(version: version, started: started), queueLimit: options.queueLimit
+            trace: TraceWriter(version: version, started: started, passive: passive), queueLimit: options.queueLimit
         ) { reason in
             onNotice(.stopped(path: path, reason))
         }

@@ -61,12 +61,20 @@ public struct FileStatus: Sendable, Hashable {
     public var bytes: UInt64
     /// Packets recorded so far, those that wait to be written included.
     public var packets: UInt64
-    /// Packets of `alsoCapture` that were dropped because they belong to proxied connections.
-    public var proxiedPackets: UInt64 = 0
     /// Why recording stopped before its time; nil while all is well.
     public var stopped: RecordingStop?
     /// Whether the file has been ended in order, with its statistics.
     public var isComplete = false
+}
+
+/// What a passive capture has seen of the devices.
+public struct CaptureCounts: Sendable, Hashable {
+    /// Packets in a trace file: traffic around the proxy.
+    public var recorded: UInt64 = 0
+    /// Packets left out because they belong to proxied connections, which are in the trace already.
+    public var proxied: UInt64 = 0
+    /// Packets lost for want of room.
+    public var dropped: UInt64 = 0
 }
 
 /// Why a trace file could not be written any further.

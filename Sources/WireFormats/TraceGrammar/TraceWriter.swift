@@ -16,6 +16,20 @@ public struct TraceWriter: Sendable {
     /// The port of marks.
     public static let markPort: UInt16 = 4_774
 
+    /// An interface beside that of the proxy: a device's own link, captured as it is.
+    public struct PassiveInterface: Hashable, Sendable {
+        /// Its name in the file; not `interfaceName`.
+        public var name: String
+        /// What its packets start with.
+        public var linkType: LinkType
+
+        /// Describes an interface.
+        public init(name: String, linkType: LinkType) {
+            self.name = name
+            self.linkType = linkType
+        }
+    }
+
     /// One connection in the file.
     private struct Flow {
         /// What one side has sent.
@@ -48,6 +62,8 @@ public struct TraceWriter: Sendable {
     private var flows: [ConnectionID: Flow] = [:]
     private var flowsOpened: UInt32 = 0
     private var packets: UInt64 = 0
+    /// Packets of each passive interface.
+    private var capturedPackets: [UInt64] = []
     private let started: Instant
 
     /// Starts a trace: section header and interface 0 are written at once.
@@ -55,10 +71,14 @@ public struct TraceWriter: Sendable {
     /// - Parameters:
     ///   - version: of the program, for `shb_userappl` = `handoff/VERSION`.
     ///   - started: when recording began.
-    public init(version: String, started: Instant) {
+    ///   - passive: interfaces 1 and up. That they are there says that somebody watched for traffic around the proxy,
+    ///     even where none was seen.
+    public init(version: String, started: Instant, passive: [PassiveInterface] = []) {
         self.started = started
         pcapng.section(userApplication: TraceText.applicationPrefix + version)
         pcapng.interface(linkType: .ethernet, name: Self.interfaceName)
+        for interface in passive { pcapng.interface(linkType: interface.linkType, name: interface.name) }
+        capturedPackets = Array(repeating: 0, count: passive.count)
     }
 
     /// Takes the bytes written since the last take: whole blocks.
@@ -75,7 +95,7 @@ public struct TraceWriter: Sendable {
     public var byteCount: Int { pcapng.bytes.count }
 
     /// Packets written since the start.
-    public var packetCount: UInt64 { packets }
+    public var packetCount: UInt64 { capturedPackets.reduce(packets, &+) }
 
     /// Writes NSS key log lines, which must be in the file before the bytes that need them.
     public mutating func secrets(_ keyLog: [UInt8]) {
@@ -206,12 +226,36 @@ public struct TraceWriter: Sendable {
         }
     }
 
+    /// Writes a packet as a passive interface saw it.
+    ///
+    /// - Parameters:
+    ///   - passive: counts the passive interfaces from 0.
+    ///   - originalLength: its length on the wire.
+    public mutating func captured(
+        _ packet: UnsafeRawBufferPointer, on passive: Int, at time: Instant, originalLength: Int
+    ) {
+        guard capturedPackets.indices.contains(passive) else { return }
+        capturedPackets[passive] &+= 1
+        pcapng.packet(packet, interface: passive + 1, at: time, originalLength: originalLength)
+    }
+
     /// Ends the trace: interface statistics, whose presence says that the recorder stopped in order.
-    public mutating func end(at time: Instant, dropped: UInt64 = 0) {
-        pcapng.statistics(
-            InterfaceStatistics(
-                interface: 0, time: time, started: started, ended: time, received: packets &+ dropped,
-                droppedByInterface: dropped))
+    ///
+    /// - Parameters:
+    ///   - dropped: packets of our own interface that were lost.
+    ///   - passiveDropped: the same for each passive interface, as far as it is known.
+    public mutating func end(at time: Instant, dropped: UInt64 = 0, passiveDropped: [UInt64] = []) {
+        let counts =
+            [(packets, dropped)]
+            + capturedPackets.enumerated().map { index, count in
+                (count, passiveDropped.indices.contains(index) ? passiveDropped[index] : 0)
+            }
+        for (interface, (packets, dropped)) in counts.enumerated() {
+            pcapng.statistics(
+                InterfaceStatistics(
+                    interface: interface, time: time, started: started, ended: time, received: packets &+ dropped,
+                    droppedByInterface: dropped))
+        }
     }
 
     // MARK: Frames

@@ -1,0 +1,162 @@
+internal import Glibc
+internal import SessionTrace
+internal import Synchronization
+internal import WireFormats
+
+/// The passive capture beside the proxy (`--also-capture`): one interface, one thread.
+final class BypassCapture: Sendable {
+    /// Most hosts that a filter names; with more devices every packet comes up to us.
+    private static let hostLimit = 64
+    /// Longest wait for packets, in milliseconds: how late a held one may be, and a word to stop.
+    private static let patience: Int32 = 100
+
+    /// What the capture needs of the recording.
+    struct Owner: Sendable {
+        /// Runs with the knowledge to itself.
+        var withKnowledge: @Sendable ((inout BypassSorter.Knowledge) -> Void) -> Void
+        /// Records packets.
+        var record: @Sendable ([BypassSorter.Packet]) -> Void
+        /// The capture has ended before its time.
+        var ended: @Sendable (RecordingError) -> Void
+    }
+
+    private struct State {
+        var thread: pthread_t?
+        var counts = CaptureCounts()
+    }
+
+    let capture: LiveCapture
+    private let isStopping = Atomic(false)
+    private let state = Mutex(State())
+
+    init(_ interface: String) throws(RecordingError) {
+        capture = try LiveCapture(interface)
+    }
+
+    /// How many packets so far.
+    var counts: CaptureCounts { state.withLock { $0.counts } }
+
+    /// Begins to capture.
+    func start(_ owner: Owner) {
+        let work = Unmanaged.passRetained(Work(self, owner))
+        var identity = pthread_t()
+        let result = pthread_create(
+            &identity, nil,
+            { argument in
+                if let argument {
+                    let work = Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
+                    var signals = sigset_t()
+                    sigfillset(&signals)
+                    pthread_sigmask(SIG_BLOCK, &signals, nil)
+                    work.capture.run(work.owner)
+                }
+                return nil
+            }, work.toOpaque())
+        guard result == 0 else {
+            work.release()
+            owner.ended(
+                RecordingError(
+                    code: .capture, subject: capture.interface, description: SystemError.words(result)))
+            return
+        }
+        let started = identity
+        state.withLock { $0.thread = started }
+    }
+
+    /// Decides upon everything that waits and ends; the thread has ended on return.
+    func stop() {
+        isStopping.store(true, ordering: .relaxed)
+        let thread = state.withLock { state in
+            defer { state.thread = nil }
+            return state.thread
+        }
+        if let thread { pthread_join(thread, nil) }
+    }
+
+    private final class Work: Sendable {
+        let capture: BypassCapture
+        let owner: Owner
+
+        init(_ capture: BypassCapture, _ owner: Owner) {
+            self.capture = capture
+            self.owner = owner
+        }
+    }
+
+    private func run(_ owner: Owner) {
+        var sorter = BypassSorter(interface: capture.interface, linkType: capture.linkType)
+        var version = -1
+        var isLast = false
+        while true {
+            var expression: String?
+            owner.withKnowledge { knowledge in
+                if knowledge.version != version {
+                    version = knowledge.version
+                    expression = Self.expression(knowledge)
+                }
+            }
+            // Packets come up unfiltered should the filter be refused; they are sorted all the same.
+            if let expression { capture.filter(expression) }
+            do throws(RecordingError) {
+                try take(into: &sorter, owner)
+            } catch {
+                owner.ended(error)
+                state.withLock { $0.counts.dropped &+= 1 }
+                break
+            }
+            if isLast { break }
+            // Once more after the word to stop: the kernel may still be gathering.
+            isLast = isStopping.load(ordering: .relaxed)
+        }
+        var rest: [BypassSorter.Packet] = []
+        owner.withKnowledge { rest = sorter.releaseAll(knowing: $0) }
+        owner.record(rest)
+        count(sorter)
+    }
+
+    private func take(into sorter: inout BypassSorter, _ owner: Owner) throws(RecordingError) {
+        capture.wait(Self.patience)
+        let now = Monitor<Int>.now()
+        var due: [BypassSorter.Packet] = []
+        var fault: RecordingError?
+        // Most packets belong to proxied connections, and are not even copied.
+        owner.withKnowledge { knowledge in
+            do throws(RecordingError) {
+                try capture.packets { bytes, originalLength, time in
+                    sorter.take(bytes, originalLength: originalLength, at: time, now: now, knowing: knowledge)
+                }
+            } catch {
+                fault = error
+            }
+            due = sorter.release(now: now, knowing: knowledge)
+        }
+        if !due.isEmpty { owner.record(due) }
+        count(sorter)
+        if let fault { throw fault }
+    }
+
+    private func count(_ sorter: borrowing BypassSorter) {
+        let dropped = capture.droppedPackets &+ sorter.droppedPackets
+        let (proxied, recorded) = (sorter.proxiedPackets, sorter.recordedPackets)
+        state.withLock { state in
+            state.counts.proxied = proxied
+            state.counts.recorded = recorded
+            state.counts.dropped = max(dropped, state.counts.dropped)
+        }
+    }
+
+    /// What the kernel may let through. Without a device yet it is everything: the device's first packets are decided
+    /// upon when it is known.
+    static func expression(_ knowledge: borrowing BypassSorter.Knowledge) -> String {
+        var parts = ["(ip or ip6)"]
+        let hosts = Set(knowledge.devices.keys.map(\.description)).sorted()
+        if (1...hostLimit).contains(hosts.count) {
+            parts.append("(" + hosts.map { "host \($0)" }.joined(separator: " or ") + ")")
+        }
+        for own in knowledge.own {
+            let isEvery = own.address.low == 0 && own.address.high == 0
+            parts.append("not (port \(own.port)" + (isEvery ? ")" : " and host \(own.address.unmapped))"))
+        }
+        return parts.joined(separator: " and ")
+    }
+}
