@@ -159,10 +159,7 @@ public final class Recording: Sendable {
     ///
     /// - Parameter own: our own listeners, control and mark ports, whose traffic is no business of the trace.
     public func startCapture(excluding own: [Endpoint]) {
-        knowledge.withLock { knowledge in
-            knowledge.own = own.map(\.unmapped)
-            knowledge.version += 1
-        }
+        knowledge.withLock { $0.own = own.map(\.unmapped) }
         for (index, capture) in captures.enumerated() {
             let owner = BypassCapture.Owner(
                 withKnowledge: { [weak self] body in self?.knowledge.withLock { body(&$0) } },
@@ -254,7 +251,7 @@ public final class Recording: Sendable {
         guard !captures.isEmpty else { return }
         knowledge.withLock { knowledge in
             guard knowledge.devices.count < Self.addressLimit || knowledge.devices[address] != nil else { return }
-            if knowledge.devices.updateValue(key, forKey: address) != key { knowledge.version += 1 }
+            knowledge.devices[address] = key
         }
     }
 

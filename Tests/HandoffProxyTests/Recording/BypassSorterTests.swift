@@ -99,7 +99,7 @@ import Testing
         #expect(sorter.releaseAll(knowing: knowledge).count == 1)
         #expect(
             BypassCapture.expression(knowledge)
-                == "(ip or ip6) and (host 192.0.2.10) and not (port 4773 and host 192.0.2.1) and not (port 4774)")
+                == "(ip or ip6) and not (port 4773 and host 192.0.2.1) and not (port 4774)")
         #expect(BypassCapture.expression(BypassSorter.Knowledge()) == "(ip or ip6)")
     }
 
@@ -131,13 +131,44 @@ import Testing
     func room() {
         var sorter = BypassSorter(interface: "wlan0", linkType: .ethernet)
         let packet = Self.frame(from: Self.device, to: Self.origin, payload: [UInt8](repeating: 0, count: 60_000))
-        let most = BypassSorter.heldBytesLimit / packet.count
+        let most = BypassSorter.deviceBytesLimit / packet.count
         for _ in 0..<most + 10 { Self.take(packet, into: &sorter, Self.knowledge()) }
         #expect(sorter.droppedPackets >= 10)
         let released = sorter.releaseAll(knowing: Self.knowledge())
         #expect(released.count + Int(sorter.droppedPackets) == most + 10)
         Self.take(packet, into: &sorter, Self.knowledge())
         #expect(sorter.releaseAll(knowing: Self.knowledge()).count == 1)
+    }
+
+    @Test("hosts that are no device fill a space of their own, in which the oldest are forgotten")
+    func strangers() {
+        var sorter = BypassSorter(interface: "wlan0", linkType: .ethernet)
+        let other = Self.frame(
+            from: .of("192.0.2.99", 1), to: Self.origin, payload: [UInt8](repeating: 0, count: 60_000))
+        Self.take(Self.frame(from: Self.device, to: Self.origin), into: &sorter, BypassSorter.Knowledge())
+        for _ in 0...BypassSorter.strangerBytesLimit / other.count {
+            Self.take(other, into: &sorter, BypassSorter.Knowledge())
+        }
+        Self.take(Self.frame(from: Self.origin, to: Self.device), into: &sorter, BypassSorter.Knowledge())
+        #expect(sorter.droppedPackets == 0)
+        let packets = sorter.releaseAll(knowing: Self.knowledge())
+        #expect(packets.map(\.bytes) == [Self.frame(from: Self.origin, to: Self.device)])
+    }
+
+    @Test("a name in the ClientHello behind the first packet is told")
+    func serverName() {
+        // RFC 8446 §4.1.2 with one extension, server_name (RFC 6066 §3).
+        let name = Array("api.partner.example".utf8)
+        let list = [0] + [0, UInt8(name.count)] + name
+        let names = [0, 0, 0, UInt8(list.count + 2), 0, UInt8(list.count)] + list
+        let body =
+            [3, 3] + [UInt8](repeating: 7, count: 32) + [0, 0, 2, 0x13, 0x01, 1, 0, 0, UInt8(names.count)] + names
+        let hello = [0x16, 3, 1, 0, UInt8(body.count + 4), 1, 0, 0, UInt8(body.count)] + body
+        var sorter = BypassSorter(interface: "wlan0", linkType: .ethernet)
+        Self.take(Self.frame(from: Self.device, to: Self.origin), into: &sorter, Self.knowledge())
+        Self.take(Self.frame(from: Self.device, to: Self.origin, payload: hello), into: &sorter, Self.knowledge())
+        let packets = sorter.releaseAll(knowing: Self.knowledge())
+        #expect(packets.first?.newFlow?.name == "api.partner.example")
     }
 
     @Test("proxied connections are remembered up to a limit, the oldest forgotten first")

@@ -5,8 +5,6 @@ internal import WireFormats
 
 /// The passive capture beside the proxy (`--also-capture`): one interface, one thread.
 final class BypassCapture: Sendable {
-    /// Most hosts that a filter names; with more devices every packet comes up to us.
-    private static let hostLimit = 64
     /// Longest wait for packets, in milliseconds: how late a held one may be, and a word to stop.
     private static let patience: Int32 = 100
 
@@ -85,18 +83,12 @@ final class BypassCapture: Sendable {
 
     private func run(_ owner: Owner) {
         var sorter = BypassSorter(interface: capture.interface, linkType: capture.linkType)
-        var version = -1
         var isLast = false
+        var expression = ""
+        owner.withKnowledge { expression = Self.expression($0) }
+        // Packets come up unfiltered should the filter be refused; they are sorted all the same.
+        capture.filter(expression)
         while true {
-            var expression: String?
-            owner.withKnowledge { knowledge in
-                if knowledge.version != version {
-                    version = knowledge.version
-                    expression = Self.expression(knowledge)
-                }
-            }
-            // Packets come up unfiltered should the filter be refused; they are sorted all the same.
-            if let expression { capture.filter(expression) }
             do throws(RecordingError) {
                 try take(into: &sorter, owner)
             } catch {
@@ -145,14 +137,10 @@ final class BypassCapture: Sendable {
         }
     }
 
-    /// What the kernel may let through. Without a device yet it is everything: the device's first packets are decided
-    /// upon when it is known.
+    /// What the kernel may let through: IP, but for our own ports. Not only the hosts that are known as devices: a filter
+    /// can't be changed soon enough for a device that becomes known and goes around the proxy at the same time.
     static func expression(_ knowledge: borrowing BypassSorter.Knowledge) -> String {
         var parts = ["(ip or ip6)"]
-        let hosts = Set(knowledge.devices.keys.map(\.description)).sorted()
-        if (1...hostLimit).contains(hosts.count) {
-            parts.append("(" + hosts.map { "host \($0)" }.joined(separator: " or ") + ")")
-        }
         for own in knowledge.own {
             let isEvery = own.address.low == 0 && own.address.high == 0
             parts.append("not (port \(own.port)" + (isEvery ? ")" : " and host \(own.address.unmapped))"))

@@ -15,8 +15,6 @@ struct BypassSorter {
         var own: [Endpoint] = []
         /// Conversations of the proxy on either leg.
         var proxied = ProxiedFlows()
-        /// Counts changes of `devices`, so that a filter can be built anew.
-        var version = 0
     }
 
     /// A packet that belongs into the trace of `device`.
@@ -31,18 +29,15 @@ struct BypassSorter {
 
     /// How long a packet waits, in nanoseconds.
     static let hold: UInt64 = 1_000_000_000
-    /// Most bytes that wait, with `packetOverhead` a packet. Beyond them packets are dropped and counted.
-    static let heldBytesLimit = 16 << 20
+    /// Most bytes that wait of devices; beyond them packets are dropped and counted.
+    static let deviceBytesLimit = 16 << 20
+    /// Most bytes that wait of hosts that are no known device: one of them may turn out to be one, with its first
+    /// connection through the proxy. Beyond them the oldest are forgotten, and nothing is lost of a device.
+    static let strangerBytesLimit = 4 << 20
+    /// Waiting packets that are searched for a flow's ClientHello.
+    private static let nameSearchLimit = 256
     /// Flows that have been told of; a person reads no more lines.
     static let flowLimit = 4_096
-    private static let packetOverhead = 256
-
-    private struct Held {
-        var bytes: [UInt8]
-        var originalLength: Int
-        var time: Instant
-        var due: UInt64
-    }
 
     /// Packets of proxied connections, which are in the trace already.
     private(set) var proxiedPackets: UInt64 = 0
@@ -52,9 +47,8 @@ struct BypassSorter {
     private(set) var droppedPackets: UInt64 = 0
     private let interface: String
     private let linkType: LinkType
-    private var held: [Held] = []
-    private var first = 0
-    private var heldBytes = 0
+    private var held = HeldPackets(byteLimit: deviceBytesLimit)
+    private var strangers = HeldPackets(byteLimit: strangerBytesLimit)
     private var toldFlows: Set<FlowKey> = []
 
     init(interface: String, linkType: LinkType) {
@@ -73,33 +67,34 @@ struct BypassSorter {
             return
         }
         if Self.isOwn(addresses, knowledge) { return }
-        guard heldBytes + packet.count + Self.packetOverhead <= Self.heldBytesLimit else {
+        let isDevice =
+            knowledge.devices[addresses.source.address.unmapped] != nil
+            || knowledge.devices[addresses.destination.address.unmapped] != nil
+        if isDevice, !held.hasRoom(for: packet.count) {
             droppedPackets += 1
             return
         }
-        heldBytes += packet.count + Self.packetOverhead
-        held.append(
-            Held(bytes: Array(packet), originalLength: originalLength, time: time, due: now &+ Self.hold))
+        let kept = HeldPackets.Packet(
+            bytes: Array(packet), originalLength: originalLength, time: time, due: now &+ Self.hold)
+        if isDevice {
+            held.append(kept)
+        } else {
+            while !strangers.hasRoom(for: packet.count), strangers.next(due: .max) != nil {}
+            strangers.append(kept)
+        }
     }
 
     /// Gives the packets whose time has come.
     mutating func release(now: UInt64, knowing knowledge: borrowing Knowledge) -> [Packet] {
         var released: [Packet] = []
-        while first < held.count, held[first].due <= now {
-            let packet = held[first]
-            held[first].bytes = []
-            heldBytes -= packet.bytes.count + Self.packetOverhead
-            first += 1
-            if let decided = decide(packet, knowledge) {
-                released.append(decided)
-                recordedPackets += 1
-            }
+        // Strangers first: of a host that became a device they are the older ones.
+        while let packet = strangers.next(due: now) {
+            if let decided = decide(packet, knowledge) { released.append(decided) }
         }
-        // The decided front goes once it is half of the list, so that each packet is moved a bounded number of times.
-        if first * 2 > held.count {
-            held.removeFirst(first)
-            first = 0
+        while let packet = held.next(due: now) {
+            if let decided = decide(packet, knowledge) { released.append(decided) }
         }
+        recordedPackets += UInt64(released.count)
         return released
     }
 
@@ -108,7 +103,7 @@ struct BypassSorter {
         release(now: .max, knowing: knowledge)
     }
 
-    private mutating func decide(_ packet: Held, _ knowledge: borrowing Knowledge) -> Packet? {
+    private mutating func decide(_ packet: HeldPackets.Packet, _ knowledge: borrowing Knowledge) -> Packet? {
         packet.bytes.withUnsafeBytes { bytes in
             guard let addresses = PacketAddresses(bytes, linkType: linkType, wireLength: packet.originalLength) else {
                 return nil
@@ -163,7 +158,7 @@ struct BypassSorter {
 
     /// The name that a flow's packets so far show: they wait behind its first one.
     private func serverName(in flow: FlowKey) -> String? {
-        for packet in held[first...].prefix(256) {
+        for packet in strangers.waiting.prefix(Self.nameSearchLimit) + held.waiting.prefix(Self.nameSearchLimit) {
             let name = packet.bytes.withUnsafeBytes { bytes -> String? in
                 guard let addresses = PacketAddresses(bytes, linkType: linkType, wireLength: packet.originalLength),
                     addresses.flow == flow
