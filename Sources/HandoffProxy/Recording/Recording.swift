@@ -159,7 +159,10 @@ public final class Recording: Sendable {
     ///
     /// - Parameter own: our own listeners, control and mark ports, whose traffic is no business of the trace.
     public func startCapture(excluding own: [Endpoint]) {
-        knowledge.withLock { $0.own = own.map(\.unmapped) }
+        knowledge.withLock { knowledge in
+            knowledge.own = own.map(\.unmapped)
+            knowledge.version += 1
+        }
         for (index, capture) in captures.enumerated() {
             let owner = BypassCapture.Owner(
                 withKnowledge: { [weak self] body in self?.knowledge.withLock { body(&$0) } },
@@ -251,7 +254,7 @@ public final class Recording: Sendable {
         guard !captures.isEmpty else { return }
         knowledge.withLock { knowledge in
             guard knowledge.devices.count < Self.addressLimit || knowledge.devices[address] != nil else { return }
-            knowledge.devices[address] = key
+            if knowledge.devices.updateValue(key, forKey: address) == nil, address.isLoopback { knowledge.version += 1 }
         }
     }
 

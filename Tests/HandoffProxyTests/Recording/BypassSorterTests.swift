@@ -101,6 +101,11 @@ import Testing
             BypassCapture.expression(knowledge)
                 == "(ip or ip6) and not (port 4773 and host 192.0.2.1) and not (port 4774)")
         #expect(BypassCapture.expression(BypassSorter.Knowledge()) == "(ip or ip6)")
+        knowledge.own = []
+        knowledge.devices[Endpoint.of("127.0.0.9", 0).address] = .named("emulator")
+        #expect(
+            BypassCapture.expression(knowledge)
+                == "(ip or ip6) and (not (net 127.0.0.0/8 or host ::1) or host 127.0.0.9)")
     }
 
     @Test("a network's own business is recorded without a line")

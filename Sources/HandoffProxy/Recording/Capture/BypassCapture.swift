@@ -5,6 +5,8 @@ internal import WireFormats
 
 /// The passive capture beside the proxy (`--also-capture`): one interface, one thread.
 final class BypassCapture: Sendable {
+    /// Most hosts that a filter names.
+    private static let hostLimit = 64
     /// Longest wait for packets, in milliseconds: how late a held one may be, and a word to stop.
     private static let patience: Int32 = 100
 
@@ -84,11 +86,16 @@ final class BypassCapture: Sendable {
     private func run(_ owner: Owner) {
         var sorter = BypassSorter(interface: capture.interface, linkType: capture.linkType)
         var isLast = false
-        var expression = ""
-        owner.withKnowledge { expression = Self.expression($0) }
-        // Packets come up unfiltered should the filter be refused; they are sorted all the same.
-        capture.filter(expression)
+        var version = -1
         while true {
+            var expression: String?
+            owner.withKnowledge { knowledge in
+                guard knowledge.version != version else { return }
+                version = knowledge.version
+                expression = Self.expression(knowledge)
+            }
+            // Packets come up unfiltered should the filter be refused; they are sorted all the same.
+            if let expression { capture.filter(expression) }
             do throws(RecordingError) {
                 try take(into: &sorter, owner)
             } catch {
@@ -137,10 +144,15 @@ final class BypassCapture: Sendable {
         }
     }
 
-    /// What the kernel may let through: IP, but for our own ports. Not only the hosts that are known as devices: a filter
-    /// can't be changed soon enough for a device that becomes known and goes around the proxy at the same time.
+    /// What the kernel may let through: IP, but for our own ports. Not only the addresses that are known as devices': a
+    /// filter can't be changed soon enough for a device that becomes known and goes around the proxy at the same time.
+    /// Loopback is the exception once a device is there: what else a host says to itself is much, and nobody's.
     static func expression(_ knowledge: borrowing BypassSorter.Knowledge) -> String {
         var parts = ["(ip or ip6)"]
+        let local = knowledge.devices.keys.filter(\.isLoopback).map { "host \($0)" }.sorted()
+        if (1...hostLimit).contains(local.count) {
+            parts.append("(not (net 127.0.0.0/8 or host ::1) or \(local.joined(separator: " or ")))")
+        }
         for own in knowledge.own {
             let isEvery = own.address.low == 0 && own.address.high == 0
             parts.append("not (port \(own.port)" + (isEvery ? ")" : " and host \(own.address.unmapped))"))

@@ -15,6 +15,8 @@ struct BypassSorter {
         var own: [Endpoint] = []
         /// Conversations of the proxy on either leg.
         var proxied = ProxiedFlows()
+        /// Counts changes that the kernel's filter has to follow: our own ports, devices on this host.
+        var version = 0
     }
 
     /// A packet that belongs into the trace of `device`.

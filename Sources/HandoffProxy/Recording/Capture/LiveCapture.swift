@@ -5,7 +5,7 @@ internal import WireFormats
 
 /// One network interface being captured with libpcap, by one thread at a time.
 final class LiveCapture: @unchecked Sendable {
-    // `@unchecked`: `handle` is used by whoever opened it until the capturing thread takes over, and by that thread alone
+    // `@unchecked`: `droppedBefore` is set by `init` alone; `handle` is used by whoever opened it until the capturing thread takes over, and by that thread alone
     // from then on; libpcap's handles are not bound to a thread.
     private let handle: OpaquePointer
     /// The interface's name; `any` is all of them.
@@ -13,6 +13,7 @@ final class LiveCapture: @unchecked Sendable {
     /// What its packets start with.
     let linkType: LinkType
     private let unitsPerTick: Int64
+    private var droppedBefore: UInt64 = 0
 
     /// Bytes of the ring between kernel and us.
     private static let ringLength: Int32 = 8 << 20
@@ -50,6 +51,9 @@ final class LiveCapture: @unchecked Sendable {
         // Numbers are the same in files and here, but for raw IP.
         let number = UInt32(bitPattern: pcap_datalink(handle))
         linkType = number == 12 || number == 14 ? .raw : LinkType(rawValue: number)
+        // Nothing until the capture begins: no packet is as short as a byte.
+        filter("less 1")
+        droppedBefore = Self.dropped(handle)
     }
 
     deinit {
@@ -96,7 +100,9 @@ final class LiveCapture: @unchecked Sendable {
     }
 
     /// Packets that were lost for want of room since the capture began.
-    var droppedPackets: UInt64 {
+    var droppedPackets: UInt64 { Self.dropped(handle) &- droppedBefore }
+
+    private static func dropped(_ handle: OpaquePointer) -> UInt64 {
         var counts = pcap_stat()
         guard pcap_stats(handle, &counts) == 0 else { return 0 }
         return UInt64(counts.ps_drop)
