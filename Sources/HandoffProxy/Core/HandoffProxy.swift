@@ -17,6 +17,8 @@ public final class HandoffProxy: Sendable {
     public let recording: Recording
     /// Who decides what of the journey on Chia is recorded; nil: everything is.
     public let journey: (any JourneyGuide)?
+    /// The faults to inject: those of the configuration, and what is added while it runs.
+    public let faults: FaultTable
     /// What it runs on. The caller's: it stops them after `stop`.
     public let loops: EventLoopGroup
     /// What intercepted connections share.
@@ -42,7 +44,17 @@ public final class HandoffProxy: Sendable {
         self.authority = authority
         self.recording = recording
         self.journey = journey
+        self.faults = faults
         self.loops = loops
+        for text in configuration.faults {
+            do throws(FaultRuleError) {
+                guard faults.add(try FaultRule(parsing: text)) != nil else {
+                    throw FaultRuleError(text: text, column: 1, problem: "there are too many faults", nearest: nil)
+                }
+            } catch {
+                throw ProxyError(.invalidOption, place: "--fault", reason: error.description)
+            }
+        }
         live = LiveEvents(backlog: configuration.limits.liveEventBacklog)
         table = ConnectionTable(limits: configuration.limits)
         interceptor = try Interceptor(

@@ -61,6 +61,9 @@ struct RequestReader {
         }
     }
 
+    /// Whether it was a content that was refused, not a head: its request's head was handed out.
+    private(set) var isInRefusedContent = false
+
     /// Bytes that were taken and not handed out; they are forgotten here.
     mutating func takeUnread() -> [UInt8] {
         defer { forgetHead() }
@@ -98,6 +101,7 @@ struct RequestReader {
             }
             if let refusal = chunks.fault {
                 gathered = chunks.takeLine()
+                isInRefusedContent = true
                 state = .refused(refusal)
                 return .refused(refusal)
             }

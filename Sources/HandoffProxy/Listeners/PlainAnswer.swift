@@ -6,24 +6,10 @@ enum PlainAnswer {
     /// An answer with `sentence` as text; the connection ends after it.
     static func bytes(status: Int, sentence: String, fields: [String] = []) -> [UInt8] {
         let text = Array((sentence + "\n").utf8)
-        var head = "HTTP/1.1 \(status) \(reason(status))\r\n"
+        var head = "HTTP/1.1 \(status) \(ReasonPhrase.of(status))\r\n"
         head += "Content-Type: text/plain; charset=utf-8\r\nContent-Length: \(text.count)\r\n"
         for field in fields { head += field + "\r\n" }
         head += "Connection: close\r\n\r\n"
         return Array(head.utf8) + text
-    }
-
-    private static func reason(_ status: Int) -> String {
-        switch status {
-        case 400: "Bad Request"
-        case 403: "Forbidden"
-        case 407: "Proxy Authentication Required"
-        case 408: "Request Timeout"
-        case 431: "Request Header Fields Too Large"
-        case 502: "Bad Gateway"
-        case 503: "Service Unavailable"
-        case 504: "Gateway Timeout"
-        default: "Error"
-        }
     }
 }
