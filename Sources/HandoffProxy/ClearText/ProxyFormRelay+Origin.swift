@@ -93,7 +93,10 @@ extension ProxyFormRelay {
         exchanges = []
         state = .raw
         if !ahead.isEmpty { actions.append(.toOrigin(ahead)) }
-        if isClientFinished { actions.append(.finishOrigin) }
+        if isClientFinished {
+            isClientEndPassed = true
+            actions.append(.finishOrigin)
+        }
     }
 
     /// The origin sends no more.

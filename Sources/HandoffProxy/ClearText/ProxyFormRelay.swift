@@ -86,6 +86,8 @@ struct ProxyFormRelay {
     var asksUpgrade = false
     /// The client has finished.
     var isClientFinished = false
+    /// The client's end has been passed on.
+    var isClientEndPassed = false
     /// The origin has finished sending.
     var isOriginFinished = false
     /// The client was told that nothing more comes.
@@ -118,10 +120,12 @@ struct ProxyFormRelay {
         }
     }
 
+    private var isClientEndDue: Bool { isClientFinished && !isClientEndPassed }
+
     /// Whether `resume` would do something.
     var canResume: Bool {
         switch state {
-        case .reading: exchanges.count < Self.openLimit && (!held.isEmpty || isClientFinished)
+        case .reading: exchanges.count < Self.openLimit && (!held.isEmpty || isClientEndDue)
         case .waiting(.origin), .waiting(.local): exchanges.isEmpty
         case .waiting(.refusal(_, let left)): exchanges.count <= left
         case .waiting(.upgrade), .raw, .over: false
@@ -175,7 +179,9 @@ struct ProxyFormRelay {
         var actions: [Action] = []
         switch state {
         case .waiting, .over: break
-        case .raw: actions.append(.finishOrigin)
+        case .raw:
+            isClientEndPassed = true
+            actions.append(.finishOrigin)
         case .reading: if held.isEmpty { finishClientSide(into: &actions) }
         }
         return actions
@@ -193,11 +199,12 @@ struct ProxyFormRelay {
         let bytes = held
         held = []
         bytes.withUnsafeBytes { read($0, into: &actions) }
-        if isClientFinished, case .reading = state, held.isEmpty { finishClientSide(into: &actions) }
+        if isClientEndDue, case .reading = state, held.isEmpty { finishClientSide(into: &actions) }
     }
 
     /// Passes the client's end on. Half a head goes nowhere: it is no request.
     private mutating func finishClientSide(into actions: inout [Action]) {
+        isClientEndPassed = true
         if origin != nil {
             actions.append(.finishOrigin)
         } else {

@@ -28,19 +28,19 @@ struct RelayScript {
             case .client(let text):
                 for piece in Self.pieces(text, split, &generator) {
                     actions += piece.withUnsafeBytes { relay.client($0) }
-                    while relay.canResume { actions += relay.resume() }
+                    for _ in 0..<1_000 where relay.canResume { actions += relay.resume() }
                 }
             case .server(let text):
                 for piece in Self.pieces(text, split, &generator) {
                     actions += piece.withUnsafeBytes { relay.server($0) }
-                    while relay.canResume { actions += relay.resume() }
+                    for _ in 0..<1_000 where relay.canResume { actions += relay.resume() }
                 }
             case .clientFinished: actions += relay.clientFinished()
             case .serverFinished: actions += relay.serverFinished()
             case .serverFailed: actions += relay.serverFailed()
             case .dialFailed: actions += relay.dialFailed(status: 502, sentence: "a:80 refused the connection.")
             }
-            while relay.canResume { actions += relay.resume() }
+            for _ in 0..<1_000 where relay.canResume { actions += relay.resume() }
         }
         return Self.text(actions)
     }
