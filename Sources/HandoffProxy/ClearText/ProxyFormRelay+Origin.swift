@@ -44,6 +44,7 @@ extension ProxyFormRelay {
             case .broken, .headOverLimit, .noMessage, .resumed:
                 passed = bytes.count
                 isOriginOpaque = true
+                if !exchanges.isEmpty { exchanges[0].hasBegun = true }
                 break reading
             }
         }
@@ -137,10 +138,11 @@ extension ProxyFormRelay {
                 answer(
                     RequestRefusal(status: 502, sentence: "\(origin.host) \(what) without an answer."), into: &actions)
             } else {
+                let isLeaving = isLeaving
                 if isLeaving { held = [] }
                 hasFinishedClient = true
                 if end == .resetClient || isLeaving { state = .over }
-                actions.append(isLeaving ? .closeClient : end)
+                actions.append(end == .finishClient && isLeaving ? .closeClient : end)
             }
         }
     }

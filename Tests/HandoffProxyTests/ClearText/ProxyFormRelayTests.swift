@@ -97,7 +97,7 @@ import Testing
             name: "a pipeline leaves at once; another origin waits for all answers before it",
             steps: [
                 .client(get("a") + get("a", "/2") + get("b") + get("b", "/2") + get("a", "/3")), .server(ok),
-                .server(ok + "behind"), .server("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n" + ok),
+                .server(ok), .server("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n" + ok),
                 .server(ok),
             ],
             actions: [
@@ -183,7 +183,7 @@ import Testing
             ],
             actions: [
                 "dial a:80", "> GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n\r\n",
-                "< HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", "> " + origin("a", "/2"), "< ok" + ok,
+                "< " + ok, "> " + origin("a", "/2"), "< " + ok,
             ]),
         Row(
             name: "a request for the proxy itself waits for its turn, and takes the rest along",
@@ -298,14 +298,14 @@ import Testing
         let script = RelayScript(steps: row.steps)
         let whole = FaultStageTests.bySide(script.run())
         #expect(FaultStageTests.bySide(script.run(.bytes)) == whole)
-        for seed in 0..<40 {
+        for seed in 0..<16 {
             #expect(FaultStageTests.bySide(script.run(.random(SeededGenerator(seed: UInt64(seed))))) == whole)
         }
     }
 
     @Test func damageIsSurvived() throws {
         var generator = SeededGenerator(seed: 6)
-        for _ in 0..<4_000 {
+        for _ in 0..<1_500 {
             guard let row = Self.rows.randomElement(using: &generator) else { continue }
             let steps = row.steps.map { step -> RelayScript.Step in
                 switch step {
@@ -321,6 +321,13 @@ import Testing
             #expect(!whole[0].lowercased().contains("proxy-authorization: basic"))
             #expect(whole[0] == split[0], "\(steps)")
         }
+    }
+
+    /// What an origin sends behind its last answer, when the client's next request goes elsewhere, is nobody's.
+    @Test func nothingFollowsTheLastAnswerOfAnOriginThatIsLeft() {
+        let actions = RelayScript(steps: [.client(Self.get("a") + Self.get("b")), .server(Self.ok + "behind")]).run()
+        #expect(actions[2] == "< " + Self.ok)
+        #expect(actions[3...] == ["close origin", "dial b:80", "> " + Self.origin("b")])
     }
 
     @Test func aLongPipelineIsPausedNotDropped() {
