@@ -18,6 +18,7 @@ public struct Handoff {
         (CheckCommand.syntax, { try CheckCommand(handoff: $0, arguments: $1).run() }),
         (ShowCommand.syntax, { try ShowCommand(handoff: $0, arguments: $1).run() }),
         (RulesCommand.syntax, { try RulesCommand(handoff: $0, arguments: $1).run() }),
+        (DemoCommand.syntax, { try DemoCommand(handoff: $0, arguments: $1).run() }),
         (PolicyInitCommand.syntax, { try PolicyInitCommand(handoff: $0, arguments: $1).run() }),
         (PolicyCheckCommand.syntax, { try PolicyCheckCommand(handoff: $0, arguments: $1).run() }),
         (CAExportCommand.syntax, { try CAExportCommand(handoff: $0, arguments: $1).run() }),

@@ -55,8 +55,6 @@ struct RecordCommand {
         do {
             let session = try RecordSession(settings, display: display)
             outcome = try Blocking.run { try await Self.record(session, for: duration, display) }
-        } catch let error as FaultRuleError {
-            throw UsageError(message: "--fault: \(error)")
         } catch let error where error is RecordingError || error is AuthorityError || error is ProxyError {
             handoff.console.complain("\(error)")
             return .usage

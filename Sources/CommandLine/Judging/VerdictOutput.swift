@@ -45,7 +45,8 @@ struct VerdictOutput {
         if asText { console.result(SetSummary(set: set, style: style).text) }
     }
 
-    private func write(_ report: ReportRequest, _ set: SetVerdict) throws(FileError) {
+    /// Writes one report.
+    func write(_ report: ReportRequest, _ set: SetVerdict) throws(FileError) {
         let text: String
         switch report.format {
         case .json:

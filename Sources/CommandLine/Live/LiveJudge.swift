@@ -137,7 +137,8 @@ final class LiveJudge: Sendable {
         }
         if !lines.isEmpty { show(.timeline(lines)) }
         guard var judge else { return }
-        // A copy is finished; the judge itself goes on.
+        // A copy is finished as if the trace ended here; the judge itself goes on.
+        judge.receive(.traceEnded(TraceSummary()))
         tell(judge.finish())
     }
 

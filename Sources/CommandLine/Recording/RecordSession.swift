@@ -63,7 +63,6 @@ final class RecordSession: Sendable {
         self.recording = recording
         let policy = settings.policy
         faults = FaultTable { policy.mayHaveFault($0) }
-        for text in settings.configuration.faults { _ = faults.add(try FaultRule(parsing: text)) }
         var guide: LiveJourneyGuide?
         if settings.configuration.chiaJourney == .heads {
             guide = LiveJourneyGuide(
@@ -77,10 +76,12 @@ final class RecordSession: Sendable {
         control = try ControlPlane(
             version: handoffVersion, downloads: CertificateDownloads(authority), seams: seams,
             allowedClients: settings.configuration.allowedClients, started: started)
+        var configuration = settings.configuration
+        configuration.isGuarded = { policy.isGuarded($0) }
         loops = try EventLoopGroup()
         proxy = try HandoffProxy(
-            configuration: settings.configuration, authority: authority, recording: recording, journey: guide,
-            loops: loops)
+            configuration: configuration, authority: authority, recording: recording, journey: guide,
+            faults: faults, loops: loops)
         proxy.attach(control)
         listeners = ControlListeners(plane: control, loop: loops.next())
     }
@@ -151,6 +152,11 @@ final class RecordSession: Sendable {
 }
 
 extension Policy {
+    /// Whether what goes to `host` may matter to a rule: the partner's, Chia's and telemetry hosts.
+    fileprivate func isGuarded(_ host: HostName) -> Bool {
+        roleName(of: host) != nil
+    }
+
     /// Whether a fault that names no host is meant for `host`: the partner's hosts, or any when the policy names none.
     fileprivate func mayHaveFault(_ host: HostName) -> Bool {
         hosts.partner.isEmpty || roleName(of: host) == "partner"

@@ -58,8 +58,8 @@ public struct ProxyConfiguration: Sendable {
     public var interceptOnlyHosts: [HostNamePattern] = []
     /// Whether the built-in list of pinned system services is passed through (`--no-default-passthrough` clears it).
     public var usesDefaultPassthrough = true
-    /// Hosts whose role matters: after a refusal they are tried again, never passed through.
-    public var guardedHosts: [HostNamePattern] = []
+    /// Whether a host's role matters: after a refusal it is tried again, never passed through.
+    public var isGuarded: @Sendable (HostName) -> Bool = { _ in false }
     /// File to which secrets of the device's side are appended (`SSLKEYLOGFILE`).
     public var keyLogPath: String?
     /// File to which secrets of the origin's side are appended (`--keylog-upstream`).

@@ -41,10 +41,9 @@ final class Interceptor: Sendable {
         timeouts = configuration.timeouts
         upstreamAuthorities = configuration.upstreamAuthorities
         insecureUpstreams = configuration.insecureUpstreams
-        let guarded = configuration.guardedHosts
         policy = InterceptionPolicy(
             passthrough: configuration.passthroughHosts, interceptOnly: configuration.interceptOnlyHosts,
-            usesDefaultList: configuration.usesDefaultPassthrough, matters: { guarded.match($0) })
+            usesDefaultList: configuration.usesDefaultPassthrough, matters: configuration.isGuarded)
         var identities: [(HostNamePattern, ClientIdentity)] = []
         do throws(TLSFailure) {
             contexts = try TLSContexts()

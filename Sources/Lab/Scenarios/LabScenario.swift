@@ -55,8 +55,8 @@ public struct LabScenario: Sendable {
     /// Each of two taps sends a request of its own.
     public static let twoRequestsForDoubleTap = LabScenario(
         name: "two-requests-for-a-double-tap",
-        summary: "A double tap sends two session requests, each with a key of its own, at the same time.",
-        faults: [], violates: ["HR-07", "HR-08"]
+        summary: "A double tap sends two session requests, each with a key of its own, while the answers are slow.",
+        faults: ["POST /handoff-session: delay=400ms times=2"], violates: ["HR-07", "HR-08"]
     ) { session in
         try await session.arrive()
         try await session.callToAction()

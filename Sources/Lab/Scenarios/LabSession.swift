@@ -24,7 +24,7 @@ public struct LabSession: Sendable {
 
     /// A cold start up to the rendered card.
     func arrive() async throws {
-        try await mark("scenario", attributes: [("name", scenario.name), ("platform", "lab")])
+        try await mark("scenario", attributes: [("name", scenario.name), ("attrs.platform", "lab")])
         try await mark("browser-clean")
         try await mark("launch")
         try await get("/home")

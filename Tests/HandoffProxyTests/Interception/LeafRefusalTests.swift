@@ -49,7 +49,7 @@ import Testing
 
     @Test func aHostThatMattersIsTriedAgainEachTime() async throws {
         let proxy = try await ProxyUnderTest {
-            $0.guardedHosts = [try #require(HostNamePattern(ProxyUnderTest.name))]
+            $0.isGuarded = { $0.text == ProxyUnderTest.name }
         }
         try await onThread {
             let origin = try tlsOrigin(try proxy.identity(ProxyUnderTest.name), answerTargets)
