@@ -50,7 +50,8 @@ final class PolledDescriptor: @unchecked Sendable {
     var isOpen: Bool { number >= 0 }
     var hasEnded: Bool { isPeerFinished || failure != 0 }
 
-    /// Waits for a change; 0 when it came, else an error number: ECANCELED, EBADF when closed meanwhile, ETIMEDOUT, EBUSY
+    /// Waits for a change; whoever calls has set `isReadable` or `isWritable` to false, since the wait ends at once while it
+    /// is true. 0 when the change came, else an error number: ECANCELED, EBADF when closed meanwhile, ETIMEDOUT, EBUSY
     /// when another task waits for the same.
     func wait(for interest: Interest, timeout: Duration? = nil, isolation: isolated (any Actor)?)
         async -> Int32

@@ -75,6 +75,7 @@ public final class TerminalKeys: Sendable {
             if count > 0 {
                 for byte in buffer[..<count] { continuation.yield(byte) }
             } else if count < 0, errno == EAGAIN {
+                descriptor.isReadable = false
                 if await descriptor.wait(for: .reading, isolation: nil) != 0 { break }
             } else if count == 0 || errno != EINTR {
                 break
