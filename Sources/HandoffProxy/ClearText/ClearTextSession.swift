@@ -80,7 +80,11 @@ final class ClearTextSession {
         guard let upstream else { return }
         let buffer = HeapBuffer(bytes)
         await originTurn.take(on: loop)
-        defer { originTurn.giveBack() }
+        defer {
+            originTurn.giveBack()
+            // The memory is borrowed until the write has ended.
+            withExtendedLifetime(buffer) {}
+        }
         do throws(SocketError) {
             try await upstream.write(UnsafeRawBufferPointer(buffer.bytes))
         } catch {
