@@ -148,14 +148,15 @@ final class RawOrigin: Sendable {
         return connections
     }
 
-    /// Answers each request whose head it has read with `answers` in turn, then closes.
+    /// Answers one request after the other (heads alone) with `answers` in turn, then closes.
     static func answering(_ answers: [String]) throws -> RawOrigin {
         try RawOrigin { socket in
             var text = ""
-            for answer in answers {
-                let more = socket.read { $0.contains("\r\n\r\n") }
-                text += more
-                guard !more.isEmpty else { break }
+            for (index, answer) in answers.enumerated() {
+                // A read may bring several requests of a pipeline.
+                func heads(_ more: String) -> Int { (text + more).components(separatedBy: "\r\n\r\n").count - 1 }
+                text += socket.read { heads($0) > index }
+                guard heads("") > index else { break }
                 socket.send(answer)
             }
             return text
