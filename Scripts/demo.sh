@@ -35,3 +35,9 @@ echo
 echo "Reports: reports/pcaps.txt (every verdict in full), reports/pcaps.json, reports/pcaps.xml (JUnit)"
 if ((wrong)); then echo "$wrong recording(s) were judged otherwise than expected"; exit 1; fi
 echo "All recordings were judged as expected."
+
+echo
+echo "== Live: four sessions through the recording proxy on loopback: handoff demo"
+echo
+rm -rf reports/live
+"$handoff" demo --out reports/live
