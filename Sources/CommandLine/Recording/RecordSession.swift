@@ -46,6 +46,7 @@ final class RecordSession: Sendable {
     private let display: LiveDisplay
     private let telling = Mutex<Task<Void, Never>?>(nil)
     private let stopping = AsyncStream<String>.makeStream()
+    private let notices = AsyncStream<RecordingNotice>.makeStream(bufferingPolicy: .bufferingNewest(1_000))
 
     /// Makes everything that can fail before a device calls: the authority, the trace file, the options' files.
     init(_ settings: Settings, display: LiveDisplay) throws {
@@ -56,10 +57,11 @@ final class RecordSession: Sendable {
             directory: settings.authorityFolder, createIfMissing: true, hostName: FileSystem.hostName)
         let judges = LiveJudges(policy: settings.policy, options: settings.judging, display: display)
         self.judges = judges
+        let said = notices.continuation
         let recording = try Recording(
             path: settings.path, version: handoffVersion, started: started, options: settings.recording,
             onFile: { judges.follow($0) },
-            onNotice: { display.alarm("\($0)") })
+            onNotice: { said.yield($0) })
         self.recording = recording
         let policy = settings.policy
         faults = FaultTable { policy.mayHaveFault($0) }
@@ -89,9 +91,17 @@ final class RecordSession: Sendable {
     /// Opens all listeners. Throws when one can't be opened; nothing is served then.
     func start() async throws {
         let events = proxy.events
-        let display = display
+        let (display, control, notices) = (display, control, notices.stream)
         let teller = Task {
-            for await event in events { display.show(event) }
+            await withDiscardingTaskGroup { group in
+                group.addTask { for await event in events { display.show(event) } }
+                group.addTask {
+                    for await notice in notices {
+                        display.alarm("\(notice)")
+                        control.publish(LiveEvent(notice, at: WallClock.now))
+                    }
+                }
+            }
         }
         telling.withLock { $0 = teller }
         do {
@@ -103,7 +113,8 @@ final class RecordSession: Sendable {
             await end()
             throw error
         }
-        for address in proxy.addresses { control.listenerBound(address) }
+        let own = await proxy.addresses + [listeners.controlAddress].compactMap(\.self) + listeners.markAddresses
+        recording.startCapture(excluding: own)
         if let path = settings.configuration.controlTokenPath, let address = await listeners.controlAddress {
             try ControlFile(address: "\(address)", token: control.token).write(to: path)
         }
@@ -143,11 +154,24 @@ final class RecordSession: Sendable {
         await proxy.stop()
         await listeners.stop()
         recording.stop(at: WallClock.now)
+        notices.continuation.finish()
         await telling.withLock { $0 }?.value
         if let path = settings.configuration.controlTokenPath {
             ControlFile(address: "", token: control.token).remove(from: path)
         }
         loops.stop()
+    }
+}
+
+extension LiveEvent {
+    /// What the recorder has to say, for readers of the control API's events.
+    fileprivate init(_ notice: RecordingNotice, at time: Instant) {
+        let kind: Kind
+        switch notice {
+        case .stopped, .unrecorded, .tooManyDevices, .captureEnded: kind = .recordingStopped
+        case .wentAround: kind = .note
+        }
+        self.init(kind, at: time, text: "\(notice)", isAlarm: true)
     }
 }
 

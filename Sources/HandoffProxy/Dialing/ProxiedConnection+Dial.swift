@@ -30,6 +30,8 @@ extension ProxiedConnection {
             }
             throw error
         }
+        // A passive capture may see this leg too: it is no traffic around the proxy.
+        proxy.recording.isOurs(upstream.local, upstream.peer)
         var attributes = [
             "host": destination.host, "address": upstream.peer.address.description, "port": "\(destination.port)",
             "local": upstream.local.description,
