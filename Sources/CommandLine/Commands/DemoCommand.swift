@@ -41,7 +41,7 @@ struct DemoCommand {
         judging.now = WallClock.now
         let console = handoff.console
         let display = LiveDisplay(
-            console: console, environment: handoff.environment, isQuiet: !arguments.has("timeline"))
+            console: console, environment: handoff.environment, level: arguments.has("timeline") ? .timeline : .alarms)
         let (folder, style, options) = (folder, console.style(handoff.environment), judging)
         let shown = try Blocking.run {
             let loops = try EventLoopGroup(count: 1)

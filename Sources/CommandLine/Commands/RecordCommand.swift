@@ -39,7 +39,8 @@ struct RecordCommand {
         }
         try ReportRequest.refuseToOverwrite([path, arguments.value("policy")].compactMap(\.self), by: reports)
         let display = LiveDisplay(
-            console: handoff.console, environment: handoff.environment, isQuiet: arguments.has("quiet"))
+            console: handoff.console, environment: handoff.environment,
+            level: arguments.has("quiet") ? .findings : .timeline)
         var settings: RecordSession.Settings
         do {
             settings = try self.settings(path: path)

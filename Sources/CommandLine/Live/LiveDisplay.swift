@@ -8,13 +8,24 @@ internal import SessionTrace
 struct LiveDisplay: Sendable {
     let console: Console
     let style: TextStyle
-    /// Whether the timeline is left out; alarms and findings are shown all the same.
-    let isQuiet: Bool
+    /// How much is shown; each level holds the ones before it.
+    enum Level: Int, Comparable {
+        /// What someone must act on.
+        case alarms
+        /// Violations as they are seen.
+        case findings
+        /// The timeline, and what the proxy has to say.
+        case timeline
 
-    init(console: Console, environment: [String: String], isQuiet: Bool) {
+        static func < (lhs: Level, rhs: Level) -> Bool { lhs.rawValue < rhs.rawValue }
+    }
+
+    let level: Level
+
+    init(console: Console, environment: [String: String], level: Level) {
         self.console = console
         style = console.talkStyle(environment)
-        self.isQuiet = isQuiet
+        self.level = level
     }
 
     /// What a judge has to say of the trace of `device`; nil while there is one alone.
@@ -22,21 +33,23 @@ struct LiveDisplay: Sendable {
         let prefix = device.map { "[\($0)] " } ?? ""
         switch output {
         case .timeline(let lines):
-            guard !isQuiet else { return }
+            guard level >= .timeline else { return }
             let shown =
                 device == nil
                 ? lines : lines.split(separator: "\n").map { "\(prefix)\($0)\n" }.joined()
             console.talk(shown)
         case .violated(let rule):
+            guard level >= .findings else { return }
             line(style.paint("✗ \(prefix)\(rule.id) \(rule.name): \(rule.sentence)", asAlarm: rule.severity == .error))
         case .excused(let rule):
+            guard level >= .findings else { return }
             line("✓ \(prefix)\(rule.id) \(rule.name): no longer violated")
         }
     }
 
     /// What the proxy has to say.
     func show(_ event: LiveEvent) {
-        guard event.isAlarm || !isQuiet else { return }
+        guard event.isAlarm || level >= .timeline else { return }
         let text = "\(event.at.timeOfDay)  \(event.text)"
         if event.isAlarm { alarm(text) } else { line("  \(text)") }
     }

@@ -69,9 +69,11 @@ public struct Timeline: Sendable {
         case .mark(let mark):
             add(mark)
         case .proxyEvent(let word):
+            // That an origin was reached is nothing to tell; the request that follows says it.
+            guard word.kind != .dialed, word.kind != .upstreamTLS else { return }
             add(
                 word.packet ?? PacketReference(number: 0, time: word.at), word.connection ?? ConnectionID(-1), "proxy",
-                word.kind.rawValue, .faint)
+                words(of: word), word.kind == .exchange || word.kind == .withheld ? .faint : .warning)
         case .blindSpot(let spot):
             let host = spot.connection.flatMap { hosts[$0] }.map { " of \(named($0))" } ?? ""
             let detail = spot.detail.isEmpty ? "" : " (\(spot.detail))"
@@ -120,6 +122,15 @@ public struct Timeline: Sendable {
         return lines.joined(separator: "\n") + (lines.isEmpty ? "" : "\n")
     }
 
+    /// What the proxy did, with those attributes that tell people something.
+    private func words(of event: ProxyEvent) -> String {
+        let shown = [
+            "name", "host", "port", "reason", "how", "action", "rule", "method", "relation", "status", "actor",
+        ]
+        let details = shown.compactMap { event.attributes[$0] }.map { redactor.name($0) }
+        return ([event.kind.rawValue] + details).joined(separator: "  ")
+    }
+
     private mutating func add(_ exchange: Exchange) {
         guard let request = exchange.request else {
             guard let response = exchange.response else { return }
@@ -129,9 +140,12 @@ public struct Timeline: Sendable {
             return
         }
         let host = request.host ?? hosts[exchange.id.connection]
+        // The mark itself has a line.
+        if host?.text == "mark.handoff.test", request.path.hasPrefix("/m/") { return }
+        let target = request.method == "CONNECT" ? "" : redactor.path(request.pathAndQuery)
         let sender = senders.sender(of: request, process: processes[exchange.id.connection])
         var line =
-            "\(padded(sender, 7)) \(padded(redactor.name(request.method), 5)) \(host.map(named) ?? "?")\(redactor.path(request.pathAndQuery))"
+            "\(padded(sender, 7)) \(padded(redactor.name(request.method), 5)) \(host.map(named) ?? "?")\(target)"
         if request.body.length > 0 { line += "  \(byteCount(request.body.length)) up" }
         if let response = exchange.response {
             line += "  → \(response.status), \(byteCount(response.body.length))"
