@@ -79,6 +79,7 @@ final class ClearTextSession {
     nonisolated(nonsending) func toOrigin(_ bytes: [UInt8], on loop: EventLoop) async throws(SocketError) {
         guard let upstream else { return }
         let buffer = HeapBuffer(bytes)
+        defer { withExtendedLifetime(buffer) {} }
         await originTurn.take(on: loop)
         defer {
             originTurn.giveBack()

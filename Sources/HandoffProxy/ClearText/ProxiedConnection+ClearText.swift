@@ -33,6 +33,7 @@ extension ProxiedConnection {
         // Whoever waits for another origin learns that none comes.
         defer { session.upstreamSignal.raise() }
         let buffer = HeapBuffer(count: configuration.limits.relayBufferBytes)
+        defer { withExtendedLifetime(buffer) {} }
         do throws(SocketError) {
             try await perform(firstBytes.withUnsafeBytes { session.relay.client($0) }, session)
             while !session.isOver {
@@ -62,6 +63,7 @@ extension ProxiedConnection {
     /// Takes the bytes of each origin to the client, as long as it is the one that is connected.
     private func relayDown(_ session: ClearTextSession) async {
         let buffer = HeapBuffer(count: configuration.limits.relayBufferBytes)
+        defer { withExtendedLifetime(buffer) {} }
         while !session.isOver {
             guard let upstream = session.upstream, upstream !== session.finished else {
                 if session.isClientFinished, !session.relay.isClientPaused, !session.relay.canResume { return }

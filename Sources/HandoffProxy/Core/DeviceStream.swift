@@ -41,6 +41,7 @@ extension DeviceStream {
     nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws(SocketError) {
         // A heap buffer: the call waits, and `withUnsafeBytes` can't.
         let buffer = HeapBuffer(bytes)
+        defer { withExtendedLifetime(buffer) {} }
         try await write(UnsafeRawBufferPointer(buffer.bytes))
     }
 }

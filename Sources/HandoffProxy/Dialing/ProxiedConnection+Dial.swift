@@ -160,11 +160,13 @@ extension ProxiedConnection {
         var client = UpstreamProxyClient(proxy: proxy, goal: goal)
         let deadline = ContinuousClock.now + configuration.timeouts.upstreamProxy
         let buffer = HeapBuffer(count: 512)
+        defer { withExtendedLifetime(buffer) {} }
         while true {
             do throws(SocketError) {
                 switch client.next() {
                 case .send(let bytes):
                     let output = HeapBuffer(bytes)
+                    defer { withExtendedLifetime(output) {} }
                     try await stream.write(
                         UnsafeRawBufferPointer(output.bytes), timeout: configuration.timeouts.upstreamProxy)
                     continue

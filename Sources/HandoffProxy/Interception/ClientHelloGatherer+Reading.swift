@@ -17,6 +17,7 @@ extension ClientHelloGatherer {
         device.record(secrets: [])
         let deadline = WallClock.now().advanced(by: limit)
         let buffer = HeapBuffer(count: 16_384)
+        defer { withExtendedLifetime(buffer) {} }
         while case .needsInput = gatherer.progress {
             let left = Duration.nanoseconds(deadline.nanoseconds(since: WallClock.now()))
             guard left > .zero else {

@@ -60,6 +60,7 @@ extension ProxiedConnection {
         case .ended, .unreadable: device.close()
         case .stream(let secure):
             let buffer = HeapBuffer(count: 16 << 10)
+            defer { withExtendedLifetime(buffer) {} }
             guard let (count, _) = try? await secure.read(into: buffer.bytes), count > 0 else {
                 return device.close()
             }

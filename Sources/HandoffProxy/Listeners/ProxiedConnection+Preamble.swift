@@ -14,6 +14,7 @@ extension ProxiedConnection {
         // Nothing is recorded before it is known whose file it belongs to, and where the credential lies.
         device.socket.keepsPending = true
         let buffer = HeapBuffer(count: 16 << 10)
+        defer { withExtendedLifetime(buffer) {} }
         let first = Received()
         let isInTime = await within(configuration.timeouts.firstByte) {
             await first.read(from: device, into: buffer)

@@ -71,7 +71,9 @@ extension ProxiedConnection {
         }
         let answer = HeapBuffer(
             PlainAnswer.bytes(status: 403, sentence: "This address is not allowed to use the proxy."))
+        defer { withExtendedLifetime(answer) {} }
         let head = HeapBuffer(count: 4_096)
+        defer { withExtendedLifetime(head) {} }
         _ = await within(configuration.timeouts.preamble) {
             guard let first = try? await stream.read(into: head.bytes), first.count > 0,
                 (0x41...0x5A).contains(head.bytes[0])
@@ -143,6 +145,7 @@ extension ProxiedConnection {
     func closeLingering(_ device: any DeviceStream) async {
         device.finishWriting()
         let buffer = HeapBuffer(count: 16 << 10)
+        defer { withExtendedLifetime(buffer) {} }
         _ = await within(.seconds(2)) {
             for _ in 0..<256 {
                 guard let more = try? await device.read(into: buffer.bytes), more.count > 0 else { return }

@@ -73,6 +73,7 @@ extension ProxiedConnection {
             }
             let received = Received()
             let buffer = HeapBuffer(count: 16 << 10)
+            defer { withExtendedLifetime(buffer) {} }
             await received.read(from: device, into: buffer)
             firstBytes = received.bytes
         }

@@ -58,9 +58,11 @@ extension ProxiedConnection {
     private func relayUp(_ relay: RawRelay, firstBytes: [UInt8]) async {
         let (device, upstream) = (relay.device, relay.upstream)
         let buffer = HeapBuffer(count: configuration.limits.relayBufferBytes)
+        defer { withExtendedLifetime(buffer) {} }
         do throws(SocketError) {
             if !firstBytes.isEmpty {
                 let first = HeapBuffer(firstBytes)
+                defer { withExtendedLifetime(first) {} }
                 try await upstream.write(UnsafeRawBufferPointer(first.bytes))
             }
         } catch {
@@ -91,6 +93,7 @@ extension ProxiedConnection {
     private func relayDown(_ relay: RawRelay) async {
         let (device, upstream) = (relay.device, relay.upstream)
         let buffer = HeapBuffer(count: configuration.limits.relayBufferBytes)
+        defer { withExtendedLifetime(buffer) {} }
         while true {
             let count: Int
             do throws(SocketError) {
