@@ -5,7 +5,7 @@ FLAGS := -Xswiftc -use-ld=lld
 PREFIX ?= /usr/local
 HANDOFF := .build/release/handoff
 
-.PHONY: demo build test lint fuzz bench asan tsan cover docs install clean packages test-packages release
+.PHONY: demo build test lab lint fuzz bench asan tsan cover docs install clean packages test-packages release
 
 demo: release
 	@Scripts/demo.sh $(HANDOFF)
@@ -20,6 +20,10 @@ release: packages
 test: test-packages
 	$(SWIFT) build --build-tests $(FLAGS)
 	$(SWIFT) test --skip-build $(FLAGS)
+
+# The set-up of docs/lab.md, in network namespaces (as root).
+lab: release test-packages
+	Scripts/check-lab.sh $(HANDOFF)
 
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift

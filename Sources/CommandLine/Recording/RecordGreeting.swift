@@ -19,7 +19,7 @@ struct RecordGreeting {
         if let page = addresses.first {
             // A listener on all addresses is reached at the one that this host has on the network.
             let isOnAll = page.address.description == "0.0.0.0" || page.address.description == "::"
-            let address = isOnAll ? HostAddress.onNetwork ?? page.address : page.address
+            let address = isOnAll ? HostAddress.onNetwork ?? LocalAddresses.lan() ?? page.address : page.address
             let url = "http://\(Endpoint(address: address, port: page.port))/"
             display.say("On the device: set the proxy to one of these, then open \(url) to install the certificate.")
             if display.console.talkIsTerminal, !address.isLoopback, let code = QRCode(url) {

@@ -132,7 +132,11 @@ public final class HandoffProxy: Sendable {
             return state.isStopped ? ([], nil) : (state.acceptors, state.service)
         }
         for acceptor in acceptors { await acceptor.close() }
-        guard let service else { return }
+        guard let service else {
+            // Never started, or stopped before: nothing more is going to happen.
+            live.finish()
+            return
+        }
         let clock = ContinuousClock()
         let deadline = clock.now + configuration.timeouts.stopGrace
         while clock.now < deadline, table.isBusy(at: WallClock.now()) {

@@ -50,14 +50,25 @@ extension ProxiedConnection {
     /// connection that breaks.
     func serveTransparent(_ socket: RecordedSocket, to original: Endpoint) async {
         let destination = Destination(original, kind: .transparent)
+        var firstBytes: [UInt8] = []
+        if mayNameUs(original) {
+            switch await greeting(of: socket, for: original) {
+            case .ours(let destination, let bytes):
+                await serveOurselves(socket, destination: destination, firstBytes: bytes)
+                return
+            case .foreign(let bytes): firstBytes = bytes
+            case .ended: return
+            }
+        }
         let upstream: TCPStream
         do throws(DialFailure) {
             upstream = try await dial(destination)
         } catch {
+            socket.record(secrets: [])
             socket.reset()
             return
         }
-        await converse(socket, firstBytes: [], destination: destination, upstream: upstream)
+        await converse(socket, firstBytes: firstBytes, destination: destination, upstream: upstream)
         upstream.close()
     }
 
@@ -96,7 +107,7 @@ extension ProxiedConnection {
     }
 
     /// Serves the names under which the proxy itself answers.
-    private func serveOurselves(_ device: any DeviceStream, destination: Destination, firstBytes: [UInt8]) async {
+    func serveOurselves(_ device: any DeviceStream, destination: Destination, firstBytes: [UInt8]) async {
         let received = Received()
         received.bytes = firstBytes
         if firstBytes.isEmpty { await received.read(from: device, into: HeapBuffer(count: 16 << 10)) }
