@@ -184,7 +184,7 @@ record() {
 # stop_recording NAME: ends it, and reads the recording back: NAME.requests, NAME.show, NAME.events, NAME.check.json, and what
 # Wireshark shows: NAME.tshark. $status is the recorder's, $checked the exit status of check.
 stop_recording() {
-  kill -TERM "$recorder" 2>/dev/null
+  kill -INT "$recorder" 2>/dev/null
   wait "$recorder"
   status=$?
   "$handoff" check "$1.pcapng" --policy handoff.yml --report json="$1.check.json" >"$1.check" 2>&1
@@ -352,7 +352,7 @@ if command -v wg >/dev/null && command -v wireguard-go >/dev/null && [[ -c /dev/
   # tunnel NAMESPACE NAME: what wg-quick does, with the file as it is but for its keys. The control socket is this run's own.
   tunnel() {
     local address
-    start "$2" "$1" sh -c 'mkdir -p /run/wireguard && mount -t tmpfs tmpfs /run/wireguard && exec wireguard-go -f "$0"' "$2"
+    start "$2" "$1" sh -c 'mount -t tmpfs tmpfs /run && mkdir /run/wireguard && exec wireguard-go -f "$0"' "$2"
     fill "$2"
     wg-quick strip "./$2.conf" >"$2.stripped"
     until_ok nsenter -t "$started" -m -n wg setconf "$2" "$work/$2.stripped"
