@@ -127,6 +127,21 @@ public final class TCPStream {
         }
     }
 
+    /// Whether there are bytes to read; false at the end (FIN, RST) too.
+    public var hasBytesNow: Bool {
+        guard descriptor.isOpen else { return false }
+        return withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { buffer in
+            switch LinuxSocket.read(descriptor.number, buffer, peek: true) {
+            case .done(let count): return count > 0
+            case .wouldBlock: return false
+            case .failed(let code):
+                // The kernel tells it once, so it is kept for the next read.
+                descriptor.failure = code
+                return false
+            }
+        }
+    }
+
     /// How the peer has ended the connection.
     public enum End: Hashable, Sendable {
         /// FIN: it sends no more, but may still read.

@@ -32,6 +32,12 @@ struct ProxyWords {
             noticed: event.packet ?? PacketReference(number: 0, time: event.at), detail: detail)
     }
 
+    /// Limits of the proxy that end a connection, or a wait, and hide nothing of what passed before: silence, a request to
+    /// the proxy that was answered with a refusal, a connection that was turned away before its first byte.
+    static let harmlessLimits: Set<String> = [
+        "first-byte", "preamble", "head-bytes", "idle", "connections", "connections-per-device",
+    ]
+
     private static func reading(_ event: ProxyEvent) -> (BlindSpot.Reason, String)? {
         let attributes = event.attributes
         let name = attributes["name"] ?? attributes["host"] ?? "the host"
@@ -58,6 +64,7 @@ struct ProxyWords {
         case .withheld:
             return (.withheld, "\(name): \(attributes["why"] ?? "the person's journey is not recorded")")
         case .limit:
+            guard !harmlessLimits.contains(attributes["what"] ?? "") else { return nil }
             return (
                 .stateGivenUp,
                 "the proxy's limit on \(attributes["what"] ?? "something") (\(attributes["limit"] ?? "?")) was reached"

@@ -32,7 +32,9 @@ enum RecordArguments {
         .value("also-capture", "IFACE", repeats: true, "capture there what the device sends around the proxy"),
         .value("max-size", "BYTES", "stop recording when a file would outgrow this (k, M, G; the relay goes on)"),
         .value("control", "ADDR:PORT|none", "the control API; default 127.0.0.1:4775"),
-        .value("marks", "ADDR:PORT|none", "where marks are taken as datagrams; default 127.0.0.1:4774"),
+        .value(
+            "marks", "ADDR:PORT|none",
+            "where marks are taken as datagrams; default 127.0.0.1:4774 and port 4774 of the listeners' addresses"),
         .value("keylog-upstream", "FILE", "append the secrets of the connections to origins"),
         .value("for", "TIME", "stop after this time (90s, 10m); default: when told"),
         .value("profile", "headline|full", "which rules run; default full"),
@@ -94,6 +96,7 @@ enum RecordArguments {
             try arguments.choice("chia-journey", ProxyConfiguration.ChiaJourney.self) ?? .heads
         configuration.controlAddress = try endpoint("control", arguments) ?? configuration.controlAddress
         configuration.markAddress = try endpoint("marks", arguments) ?? configuration.markAddress
+        configuration.takesMarksAtListeners = arguments.value("marks") == nil
         if arguments.value("control") == "none" { configuration.controlAddress = nil }
         if arguments.value("marks") == "none" { configuration.markAddress = nil }
         return configuration

@@ -107,7 +107,7 @@ final class RecordSession: Sendable {
         do {
             try await listeners.start(
                 control: settings.configuration.controlAddress,
-                marks: [settings.configuration.markAddress].compactMap(\.self))
+                marks: settings.configuration.markAddresses)
             try await proxy.start()
         } catch {
             await end()

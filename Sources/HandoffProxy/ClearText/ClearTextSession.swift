@@ -16,6 +16,11 @@ final class ClearTextSession {
     var relay: ProxyFormRelay
     /// The faults of the connection to the origin.
     var stage: FaultStage?
+    /// The watch over what may have to be withheld; nil while all of it may be recorded.
+    var journey: JourneyStage?
+    /// The words of each watch, in order; ends with the session.
+    let tellings: AsyncStream<JourneyTelling>
+    let newTelling: AsyncStream<JourneyTelling>.Continuation
     /// The origin's connection.
     var upstream: TCPStream?
     /// The origin's connection whose end has been read.
@@ -37,6 +42,7 @@ final class ClearTextSession {
 
     init(device: any DeviceStream) {
         self.device = device
+        (tellings, newTelling) = AsyncStream.makeStream()
         relay = ProxyFormRelay { Destination.localNames.contains($0.text) }
     }
 
@@ -103,10 +109,11 @@ final class ClearTextSession {
 }
 
 /// Lets tasks of one loop take turns, in the order in which they asked.
-private final class Turn {
+final class Turn {
     private var isTaken = false
     private var waiting: [LoopSignal] = []
 
+    /// Returns when it is the caller's turn.
     nonisolated(nonsending) func take(on loop: EventLoop) async {
         if !isTaken {
             isTaken = true
@@ -118,6 +125,7 @@ private final class Turn {
         try? await signal.wait(on: loop)
     }
 
+    /// The next in line may go on.
     func giveBack() {
         guard !waiting.isEmpty else {
             isTaken = false

@@ -3,16 +3,21 @@ internal import SessionTrace
 
 extension ProxiedConnection {
     /// Serves a client that asks in absolute form. `firstBytes`: its first request's whole head and what came with it,
-    /// which is recorded already; credentials are blotted out of the recording as long as `socket.credentialMask` stays.
+    /// still pending in the recording; credentials are blotted out of the recording as long as `socket.credentialMask` stays.
     ///
     /// The device's side is recorded as it is on the wire, `Proxy-Authorization` masked; what the origin gets is in no
     /// recording. What the proxy itself answers is the event `answered` (`status`, `sentence`).
     func relayClearText(device: any DeviceStream, firstBytes: [UInt8]) async {
         let session = ClearTextSession(device: device)
+        let (tellings, recorded) = (session.tellings, device.recorded)
+        async let told: Void = Self.record(tellings, to: recorded)
         await race(
             { await self.together({ await self.relayUp(session, firstBytes) }, { await self.relayDown(session) }) },
             { await self.watchClient(session) },
             { try? await session.isOverSignal.wait(on: self.loop) })
+        session.journey?.ended(.finished, at: WallClock.now())
+        session.newTelling.finish()
+        await told
         switch session.ending {
         case nil, .reset:
             // Both sides have finished, or the connection broke: an origin that is still sending must not go on.
@@ -35,11 +40,11 @@ extension ProxiedConnection {
         let buffer = HeapBuffer(count: configuration.limits.relayBufferBytes)
         defer { withExtendedLifetime(buffer) {} }
         do throws(SocketError) {
-            try await perform(firstBytes.withUnsafeBytes { session.relay.client($0) }, session)
+            try await passUp(firstBytes.withUnsafeBytes { session.relay.client($0) }, session)
             while !session.isOver {
                 while session.relay.isClientPaused || session.relay.canResume {
                     if session.relay.canResume {
-                        try await perform(session.relay.resume(), session)
+                        try await passUp(session.relay.resume(), session)
                     } else if (try? await session.resumeSignal.wait(on: loop)) == nil {
                         return
                     }
@@ -47,17 +52,44 @@ extension ProxiedConnection {
                 }
                 if session.isClientFinished { return }
                 let (count, _) = try await session.device.read(into: buffer.bytes)
-                session.device.record(secrets: [])
                 if count == 0 {
                     session.isClientFinished = true
-                    try await perform(session.relay.clientFinished(), session)
+                    try await passUp(session.relay.clientFinished(), session)
                 } else {
-                    try await perform(session.relay.client(buffer.prefix(count)), session)
+                    try await passUp(session.relay.client(buffer.prefix(count)), session)
                 }
             }
         } catch {
             session.fail(error)
         }
+    }
+
+    /// Does what the client's bytes led to, once it is known whether they may be recorded.
+    private func passUp(_ actions: [ProxyFormRelay.Action], _ session: ClearTextSession) async throws(SocketError) {
+        for action in actions {
+            switch action {
+            case .dial(let target): beginJourney(to: target, session)
+            case .toOrigin(let bytes):
+                bytes.withUnsafeBytes { session.journey?.saw($0, from: .client, at: activity.last) }
+            default: break
+            }
+        }
+        session.device.record(secrets: [])
+        try await perform(actions, session)
+    }
+
+    /// A request to another origin begins. What has been withheld once stays so: its bytes are missing in the recording.
+    private func beginJourney(to target: ProxyFormTarget, _ session: ClearTextSession) {
+        guard session.journey?.isWithheld != true else { return }
+        session.journey?.ended(.finished, at: WallClock.now())
+        session.journey = clearTextJourney(on: session.device, to: target.host)
+        if let journey = session.journey { session.newTelling.yield(JourneyTelling(journey)) }
+    }
+
+    private nonisolated static func record(
+        _ tellings: AsyncStream<JourneyTelling>, to recorded: RecordedConnection
+    ) async {
+        for await telling in tellings { await telling.run(to: recorded) }
     }
 
     /// Takes the bytes of each origin to the client, as long as it is the one that is connected.
@@ -111,6 +143,7 @@ extension ProxiedConnection {
 
     private func fromOrigin(_ bytes: UnsafeRawBufferPointer, _ session: ClearTextSession) async throws(SocketError) {
         if session.stage == nil {
+            session.journey?.saw(bytes, from: .server, at: WallClock.now())
             try await perform(session.relay.server(bytes), session)
         } else {
             let actions = session.stage?.server(bytes, at: WallClock.now()) ?? []
@@ -175,6 +208,8 @@ extension ProxiedConnection {
             case .toOrigin(let bytes):
                 try await session.toOrigin(bytes, on: loop)
             case .toClient(let bytes):
+                // The device's journey is what it was sent, not what the origin said.
+                bytes.withUnsafeBytes { session.journey?.saw($0, from: .server, at: WallClock.now()) }
                 try await perform(bytes.withUnsafeBytes { session.relay.server($0) }, session)
                 session.wakeClientSide()
             case .wait(let duration):

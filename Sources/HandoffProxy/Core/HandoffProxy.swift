@@ -89,6 +89,7 @@ public final class HandoffProxy: Sendable {
 
     /// Binds all listeners, and serves clients from then on. Throws when one can't be bound; none is then.
     public func start() async throws(ProxyError) {
+        DescriptorLimit.raise()
         var acceptors: [Acceptor] = []
         do throws(ProxyError) {
             for address in configuration.listeners {

@@ -1,7 +1,8 @@
 internal import Glibc
 internal import Synchronization
 
-/// A file of TLS secrets in the NSS key log format, appended to by all connections. Mode 0600 when it is made here.
+/// A file of TLS secrets in the NSS key log format, appended to by all connections: mode 0600, also when a
+/// file of ours was there before. (What is no regular file, such as a pipe, keeps its mode.)
 public final class KeyLogFile: Sendable {
     private let descriptor: Mutex<Int32>
 
@@ -10,6 +11,10 @@ public final class KeyLogFile: Sendable {
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
         guard descriptor >= 0 else {
             throw ProxyError(.cannotUseFile, place: path, reason: String(cString: strerror(errno)))
+        }
+        var status = stat()
+        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() {
+            _ = fchmod(descriptor, 0o600)
         }
         self.descriptor = Mutex(descriptor)
     }

@@ -80,6 +80,9 @@ public struct ProxyConfiguration: Sendable {
     public var controlAddress: Endpoint? = Endpoint(address: IPAddress(ipv4: 0x7F00_0001), port: 4775)
     /// Where marks are taken as datagrams; nil: nowhere.
     public var markAddress: Endpoint? = Endpoint(address: IPAddress(ipv4: 0x7F00_0001), port: 4774)
+    /// Whether datagrams with marks are taken at the listeners' addresses too, where devices that are not on this host find
+    /// the proxy. (`--marks` clears it.)
+    public var takesMarksAtListeners = true
     /// File that gets the control API's token, mode 0600; nil: none is written.
     public var controlTokenPath: String?
 
@@ -92,6 +95,25 @@ public struct ProxyConfiguration: Sendable {
 
     /// The defaults: loopback, port 4773, everything verified and intercepted.
     public init() {}
+
+    /// Where datagrams with marks are taken: `markAddress`, and the listeners' addresses with its port where those are not
+    /// on loopback.
+    public var markAddresses: [Endpoint] {
+        guard let markAddress else { return [] }
+        guard takesMarksAtListeners else { return [markAddress] }
+        let addresses = listeners.map(\.endpoint.address).filter { !$0.isLoopback }
+        let unspecified = addresses.filter(\.isUnspecified)
+        var chosen = [markAddress.address] + addresses
+        if let every = unspecified.first(where: { !$0.isIPv4 }) {
+            // Such a socket takes IPv4 too.
+            chosen = [every]
+        } else if let every = unspecified.first {
+            chosen = [every] + chosen.filter { !$0.isIPv4 }
+        }
+        let endpoints = chosen.map { Endpoint(address: $0, port: markAddress.port) }
+        var seen: Set<Endpoint> = []
+        return endpoints.filter { seen.insert($0).inserted }
+    }
 }
 
 extension [HostNamePattern] {

@@ -144,6 +144,11 @@ final class RecordedSocket: DeviceStream {
     /// Writes what was held back, and everything from here on.
     func releaseRecording() { tape.release(to: recorded) }
 
+    /// Writes the handshake of what is still held back, if anything is.
+    func withholdIfHeld() {
+        if tape.isHolding { tape.withhold(to: recorded) }
+    }
+
     /// Writes the handshake of what was held back, and nothing but events and the end from here on.
     func withholdRecording() { tape.withhold(to: recorded) }
 

@@ -23,6 +23,9 @@ struct RecordingTape {
     /// Ends that happened while the recording was held back: they come after what is held.
     private var heldEnds: [(end: End, at: Instant)] = []
 
+    /// Whether it is not known yet what may be written.
+    var isHolding: Bool { if case .holding = state { true } else { false } }
+
     /// Whether more is held back than may be.
     var isOverLimit: Bool {
         if case .holding(_, let isOver) = state { isOver } else { false }

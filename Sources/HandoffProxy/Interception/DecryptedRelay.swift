@@ -38,6 +38,10 @@ final class DecryptedRelay {
     private var isOver = false
     /// Whether the origin ended its side before the device said anything: a device that closes then only answers.
     private var originEndedFirst = false
+    /// Why the origin ended TLS before it said anything; nil when it did not. In TLS 1.3 that is how it refuses a client's
+    /// certificate, or the lack of one: our handshake is complete by then (RFC 8446 §4.4.2.4).
+    private(set) var originFailure: TLSEndError?
+    private var hasOriginSpoken = false
 
     init(
         device: TLSEnd, origin: TLSEnd, reception: LeafReception, journey: JourneyStage? = nil,
@@ -85,7 +89,7 @@ final class DecryptedRelay {
     private func pass(
         _ plaintext: UnsafeRawBufferPointer, _ direction: Direction, to receiver: TLSEnd
     ) throws(TLSFailure) {
-        if direction == .up { reception.observe(.applicationByte) }
+        if direction == .up { reception.observe(.applicationByte) } else { hasOriginSpoken = true }
         guard journey != nil || faults != nil else { return try receiver.engine.write(plaintext) }
         let time = time(of: direction)
         // With faults, the device's journey is what it was sent, not what the origin said.
@@ -197,6 +201,9 @@ final class DecryptedRelay {
         if culprit == .client {
             if let alert = device.engine.peerAlert { reception.observe(.alert(alert)) }
             reception.observe(.closed)
+        }
+        if culprit == .server, !hasOriginSpoken, case .tls(let failure) = error, failure.kind == .peerAlert {
+            originFailure = error
         }
         switch error {
         case .tls:

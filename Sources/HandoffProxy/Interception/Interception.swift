@@ -174,12 +174,26 @@ final class Interception {
         device.recorded.event(.upstreamTLS, at: WallClock.now(), attributes)
     }
 
+    /// The origin refused us after our handshake with it, without a byte: in TLS 1.3 its word on a client certificate.
+    func originRefused(_ error: TLSEndError) {
+        if let name { tellOriginFailure(error, name) }
+    }
+
     private nonisolated(nonsending) func originFailed(
         _ error: TLSEndError, _ name: HostName, _ hello: ClientHelloMessage
     ) async {
+        tellOriginFailure(error, name, sentAlert: UpstreamFailureWords.alert(for: error))
+        origin.close()
+        guard error != .unwanted else { return device.close() }
+        let version = min(max(hello.legacyVersion, 0x0301), 0x0303)
+        try? await device.write(TLSAlert.clearRecord(UpstreamFailureWords.alert(for: error), version: version))
+        device.finishWriting()
+    }
+
+    private func tellOriginFailure(_ error: TLSEndError, _ name: HostName, sentAlert: UInt8? = nil) {
         let now = WallClock.now()
-        let alert = UpstreamFailureWords.alert(for: error)
-        var attributes = ["name": name.text, "reason": error.reason, "sent-alert": TLSAlert.name(alert)]
+        var attributes = ["name": name.text, "reason": error.reason]
+        attributes["sent-alert"] = sentAlert.map(TLSAlert.name)
         if case .tls(let failure) = error, failure.kind == .peerAlert, let received = failure.alert {
             attributes["alert"] = TLSAlert.name(received)
         }
@@ -187,16 +201,12 @@ final class Interception {
             for: error, name: name.text, hasClientIdentity: interceptor.clientIdentity(for: name) != nil)
         attributes["fix"] = fix
         device.recorded.event(.upstreamTLSFailed, at: now, attributes)
-        origin.close()
-        guard error != .unwanted else { return device.close() }
+        guard error != .unwanted else { return }
         let words = "TLS with the server \(name) failed: \(error.reason)."
         interceptor.live.post(
             LiveEvent(
                 .upstreamTLSFailed, at: now, client: client, host: name.text,
                 text: fix.map { "\(words) \($0)" } ?? words, isAlarm: interceptor.policy.matters(name)))
-        let version = min(max(hello.legacyVersion, 0x0301), 0x0303)
-        try? await device.write(TLSAlert.clearRecord(alert, version: version))
-        device.finishWriting()
     }
 
     // MARK: The device

@@ -46,6 +46,9 @@ final class JourneyStage {
         }
     }
 
+    /// Whether it is known that the content is not recorded.
+    var isWithheld: Bool { if case .withhold = verdict { true } else { false } }
+
     /// Plaintext that `side` sent.
     func saw(_ plaintext: UnsafeRawBufferPointer, from side: Side, at time: Instant) {
         take(watch.receive(plaintext, from: side, at: time), at: time)

@@ -19,29 +19,14 @@ extension ProxiedConnection {
 
     /// Both directions, and beside them the words about a journey that is withheld.
     private func run(_ relay: DecryptedRelay, of interception: Interception) async {
-        let journey = interception.journey
-        let (exchanges, guide, described) = (journey?.exchanges, journey?.guide, journey?.connection)
-        let recorded = interception.device.recorded
-        async let telling: Void = Self.tell(exchanges, guide: guide, connection: described, recorded: recorded)
-        await together(
-            { _ = await relay.run(.up) },
-            { _ = await relay.run(.down) })
-        if Task.isCancelled { relay.close() }
-        interception.report(relay.reception, isSuspected: relay.isLeafSuspected)
-        journey?.ended(.finished, at: WallClock.now())
-        await telling
-    }
-
-    /// Records what a withheld connection may show: one event an exchange.
-    private nonisolated static func tell(
-        _ exchanges: AsyncStream<Exchange>?, guide: (any JourneyGuide)?, connection: JourneyConnection?,
-        recorded: RecordedConnection
-    ) async {
-        guard let exchanges, let guide, let connection else { return }
-        for await exchange in exchanges {
-            let attributes = await guide.attributes(of: exchange, on: connection)
-            let at = exchange.request?.started.time ?? WallClock.now()
-            recorded.event(.exchange, at: at, attributes)
+        await telling(of: [interception.journey].compactMap(\.self), to: interception.device.recorded) {
+            await self.together(
+                { _ = await relay.run(.up) },
+                { _ = await relay.run(.down) })
+            if Task.isCancelled { relay.close() }
+            interception.report(relay.reception, isSuspected: relay.isLeafSuspected)
+            if let failure = relay.originFailure { interception.originRefused(failure) }
+            interception.journey?.ended(.finished, at: WallClock.now())
         }
     }
 

@@ -9,6 +9,7 @@ actor Acceptor {
     /// What was asked for.
     nonisolated let address: ListenAddress
     private let listener: TCPListener
+    private var shortage = ShortageEpisode()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -49,10 +50,14 @@ actor Acceptor {
                 } catch {
                     // Without descriptors the listener waits until there are some again; anything else is its end.
                     guard error.isShortage else { break }
+                    let now = WallClock.now()
+                    guard shortage.begins(at: now) else { continue }
                     proxy.live.post(
                         LiveEvent(
-                            .limit, at: WallClock.now(),
-                            text: "No descriptor is left for another connection (\(error)).", isAlarm: true))
+                            .limit, at: now,
+                            text:
+                                "No descriptor is left for another connection (\(error)): clients wait, or are turned "
+                                + "away. A higher limit is set with ulimit -n.", isAlarm: true))
                 }
             }
         }

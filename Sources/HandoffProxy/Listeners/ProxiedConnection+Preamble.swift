@@ -83,7 +83,11 @@ extension ProxiedConnection {
             await answer(device, status: status, sentence)
             return
         }
-        guard authorize(request.authorization) else {
+        if isSecure, configuration.credential != nil {
+            guard case .local = request.aim else { return await refuseCredentialInside(device) }
+            socket.releaseRecording()
+        }
+        guard request.aim.isForUs || authorize(request.authorization) else {
             post(.clientRefused, "\(client.address) gave no credential that the proxy takes.")
             await answer(
                 device, status: 407, "The proxy wants a user and a password.",
@@ -99,7 +103,6 @@ extension ProxiedConnection {
             }
             await serveTunnel(device, to: destination, dialect: .http, firstBytes: rest)
         case .relay:
-            device.record(secrets: [])
             socket.keepsPending = false
             await relayClearText(device: device, firstBytes: received.bytes)
         case .local(let host):
@@ -142,6 +145,7 @@ extension ProxiedConnection {
     }
 
     private func serveSOCKS(_ device: any DeviceStream, _ received: Received, _ buffer: HeapBuffer) async {
+        if device !== device.socket, configuration.credential != nil { return await refuseCredentialInside(device) }
         let conversation = Conversation(SOCKSServer(credential: configuration.credential))
         conversation.server.feed(received.bytes)
         await serve(

@@ -91,18 +91,25 @@ extension ProxiedConnection {
         if firstBytes.first == 0x16 {
             await intercept(device: device, firstBytes: firstBytes, destination: destination, upstream: upstream)
         } else {
-            await relayRaw(device: device, firstBytes: firstBytes, upstream: upstream)
+            await relayClear(device: device, firstBytes: firstBytes, destination: destination, upstream: upstream)
         }
     }
 
-    /// Waits for whichever side speaks first; the client, when both have.
+    /// How long a client whose origin has closed at once may take to say what it wanted: a ClientHello makes that a failure
+    /// of TLS, which is told as one.
+    private static let lateClient = Duration.seconds(1)
+
+    /// Waits for whichever side speaks first; the client, when both have. An origin that ends without a word has not spoken.
     private func firstSpeaker(_ device: any DeviceStream, _ upstream: TCPStream) async -> Side {
         let isClient = Box(false)
         await race(
             {
                 if (try? await device.waitReadable()) != nil { isClient.value = true }
             },
-            { try? await upstream.waitReadable() })
+            {
+                guard (try? await upstream.waitReadable()) != nil, !upstream.hasBytesNow else { return }
+                try? await LoopTimer.sleep(Self.lateClient)
+            })
         return isClient.value ? .client : .server
     }
 

@@ -14,6 +14,16 @@ struct ProxyRequest: Hashable, Sendable {
         case local(host: String?)
         /// Something that can't be answered but with this status and sentence.
         case refused(status: Int, sentence: String)
+
+        /// Whether the proxy itself answers: such a request needs no credential, which a browser that opens the set-up
+        /// page at the listener's address could not give. (Marks have a secret of their own.)
+        var isForUs: Bool {
+            switch self {
+            case .tunnel(let destination): destination.isLocal
+            case .local: true
+            case .relay, .refused: false
+            }
+        }
     }
 
     /// What the client wants.

@@ -17,7 +17,7 @@ extension ProxiedConnection {
     }
 
     /// How long what one side sent before its RST may take to reach the other.
-    private static let lastWords = Duration.seconds(1)
+    static let lastWords = Duration.seconds(1)
 
     /// Relays until both sides have ended: half-close as half-close, RST as RST after what came before it. Reads only when the
     /// other side has taken what was read before. `firstBytes`: what has been read of the device already.
@@ -117,7 +117,7 @@ extension ProxiedConnection {
     }
 
     /// Waits until `condition` holds, no longer than `limit`.
-    private func upTo(_ limit: Duration, _ condition: () -> Bool) async {
+    func upTo(_ limit: Duration, _ condition: () -> Bool) async {
         let deadline = ContinuousClock.now + limit
         while !condition(), ContinuousClock.now < deadline {
             do { try await LoopTimer.sleep(.milliseconds(5)) } catch { return }

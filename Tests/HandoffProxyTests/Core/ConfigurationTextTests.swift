@@ -75,4 +75,22 @@ import Testing
     func notARange(text: String) {
         #expect(AddressRange(text) == nil)
     }
+
+    /// Where marks are taken, for listeners as they are written.
+    @Test(arguments: [
+        (["127.0.0.1:4773"], ["127.0.0.1:4774"]),
+        (["127.0.0.1:4773", "192.0.2.1:80", "192.0.2.1:81"], ["127.0.0.1:4774", "192.0.2.1:4774"]),
+        (["0.0.0.0:4773", "192.0.2.1:80", "[2001:db8::1]:80"], ["0.0.0.0:4774", "[2001:db8::1]:4774"]),
+        (["[::]:4773", "192.0.2.1:80"], ["[::]:4774"]),
+    ])
+    func markAddresses(listeners: [String], expected: [String]) {
+        var configuration = ProxyConfiguration()
+        configuration.listeners = listeners.compactMap { ListenAddress($0) { nil } }
+        #expect(configuration.listeners.count == listeners.count)
+        #expect(configuration.markAddresses.map(\.description) == expected)
+        configuration.takesMarksAtListeners = false
+        #expect(configuration.markAddresses.map(\.description) == ["127.0.0.1:4774"])
+        configuration.markAddress = nil
+        #expect(configuration.markAddresses.isEmpty)
+    }
 }

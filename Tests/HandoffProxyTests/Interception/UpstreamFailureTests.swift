@@ -106,4 +106,69 @@ import Testing
         #expect(end.proxyEvents(.upstreamTLSFailed).first?.attributes["alert"] == "unrecognized_name")
         #expect(end.proxyEvents(.upstreamTLSFailed).count == 2)
     }
+
+    /// An origin that closes at once has said nothing: the hello that comes is one for TLS that fails.
+    @Test func anOriginThatClosesAtOnceIsAFailureOfTLS() async throws {
+        let proxy = try await ProxyUnderTest()
+        try await onThread {
+            let origin = try BlockingServer {
+                $0.finishWriting()
+                _ = $0.readAll()
+                $0.close()
+            }
+            let tunnel = try proxy.tunnel(to: origin.port)
+            let client = try TLSPeer.client(on: tunnel, name: ProxyUnderTest.name, authority: proxy.ca)
+            // The origin's FIN is at the proxy before the hello.
+            Thread.sleep(forTimeInterval: 0.1)
+            #expect(throws: (any Error).self) { try client.handshake() }
+            client.socket.close()
+        }
+        let end = try await proxy.finish()
+        #expect(end.proxyEvents(.upstreamTLSFailed).map { $0.attributes["name"] } == [ProxyUnderTest.name])
+    }
+
+    @Test(.enabled(if: FinishedCommand.find("openssl") != nil, "needs openssl"))
+    func aClientCertificateThatIsAskedForInTLS13IsHinted() async throws {
+        let proxy = try await ProxyUnderTest {
+            $0.insecureUpstreams = [try #require(HostNamePattern(ProxyUnderTest.name))]
+        }
+        try await onThread {
+            let openssl = try #require(FinishedCommand.find("openssl"))
+            let (key, certificate) = (proxy.scratch["s.key"], proxy.scratch["s.pem"])
+            let made = try FinishedCommand(
+                openssl,
+                [
+                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key,
+                    "-out", certificate, "-subj", "/CN=origin", "-days", "2",
+                ])
+            #expect(made.status == 0)
+            let port = try BlockingServer { $0.close() }.port
+            let server = try SpawnedProcess(
+                openssl,
+                [
+                    "s_server", "-quiet", "-tls1_3", "-Verify", "1", "-accept", "127.0.0.1:\(port)", "-cert",
+                    certificate,
+                    "-key", key,
+                ])
+            defer { server.kill() }
+            for _ in 0..<1_000 {
+                if let probe = try? BlockingSocket(port: port) {
+                    probe.close()
+                    break
+                }
+                Thread.sleep(forTimeInterval: 0.02)
+            }
+            let client = try TLSPeer.client(
+                on: try proxy.tunnel(to: port), name: ProxyUnderTest.name, authority: proxy.ca)
+            try client.handshake()
+            client.send("GET / HTTP/1.1\r\n\r\n")
+            _ = client.socket.readAll()
+            client.socket.close()
+        }
+        let end = try await proxy.finish()
+        let failure = try #require(end.proxyEvents(.upstreamTLSFailed).first)
+        #expect(failure.attributes["alert"] == "certificate_required")
+        #expect(failure.attributes["fix"]?.contains("--client-cert \(ProxyUnderTest.name)=FILE") == true)
+        #expect(end.live.contains { $0.kind == .upstreamTLSFailed && $0.text.contains("--client-cert") })
+    }
 }
