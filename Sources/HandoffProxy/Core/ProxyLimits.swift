@@ -6,8 +6,6 @@ public struct ProxyLimits: Hashable, Sendable {
     public var connectionsPerDevice = 4_096
     /// Bytes of the head of a request to the proxy itself (CONNECT, absolute form, origin form).
     public var headBytes = 64 << 10
-    /// Bytes of a ClientHello with its record headers.
-    public var clientHelloBytes = 64 << 10
     /// Bytes read at once in each direction of a relay; also what one direction holds at most.
     public var relayBufferBytes = 128 << 10
     /// Live events that a slow reader may fall behind; the oldest go first.

@@ -44,15 +44,6 @@ struct RequestReader {
     private var lineStart = 0
     private var searched = 0
 
-    /// Whether it stands between two requests.
-    var isBetweenRequests: Bool {
-        switch state {
-        case .head: gathered.isEmpty
-        case .ended: true
-        case .length, .chunked, .refused: false
-        }
-    }
-
     /// Whether it stands inside a content: its request's head was handed out, its end was not.
     var isInContent: Bool {
         switch state {
