@@ -45,6 +45,7 @@ fuzz: test-packages
 
 bench: release test-packages
 	bench/run.sh $(HANDOFF)
+	bench/proxy/run.sh $(HANDOFF)
 
 # The documents that the program writes itself.
 docs: release
