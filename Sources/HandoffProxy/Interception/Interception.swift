@@ -147,7 +147,8 @@ final class Interception {
         do throws(TLSEndError) {
             let engine: TLSEngine
             do throws(TLSFailure) {
-                engine = try interceptor.originEngine(name: name, sni: hello.serverName, alpn: protocols)
+                engine = try interceptor.originEngine(
+                    name: name, sni: hello.serverName, alpn: protocols, place: origin.peer)
             } catch { throw .tls(error) }
             let interceptor = interceptor
             let end = TLSEnd(engine, on: .origin(origin)) { interceptor.logUpstreamSecrets($0) }
@@ -171,6 +172,7 @@ final class Interception {
             attributes["fingerprint"] = certificate.fingerprint
         }
         if case .none = interceptor.verification(of: name) { attributes["verified"] = "no" }
+        if end.engine.hasResumed { attributes["resumed"] = "yes" }
         device.recorded.event(.upstreamTLS, at: WallClock.now(), attributes)
     }
 

@@ -8,6 +8,9 @@ final class Interceptor: Sendable {
     let authority: CertificateAuthority
     /// The contexts of both sides.
     let contexts: TLSContexts
+    /// TLS sessions with origins, taken up again as a device would do by itself: its own with us are always full ones, since
+    /// each has to show our leaf.
+    private let sessions = TLSSessionStore()
     /// Which hosts are read.
     let policy: InterceptionPolicy
     /// Who has refused our leaf for what.
@@ -89,14 +92,16 @@ final class Interceptor: Sendable {
     /// - Parameters:
     ///   - sni: what goes into the SNI extension: what the device's hello said; nil for none.
     ///   - alpn: the device's list of protocols.
+    ///   - place: where the origin is.
     func originEngine(
-        name: HostName, sni: HostName?, alpn: ApplicationProtocols
+        name: HostName, sni: HostName?, alpn: ApplicationProtocols, place: Endpoint
     ) throws(TLSFailure) -> TLSEngine {
-        try TLSEngine(
-            client: TLSClientOptions(
-                serverName: sni?.text, verifyName: name.text, verification: verification(of: name), alpn: alpn.list,
-                clientCertificate: clientIdentity(for: name)),
-            contexts: contexts)
+        var options = TLSClientOptions(
+            serverName: sni?.text, verifyName: name.text, verification: verification(of: name), alpn: alpn.list,
+            clientCertificate: clientIdentity(for: name))
+        options.resumption = sessions
+        options.place = place.description
+        return try TLSEngine(client: options, contexts: contexts)
     }
 
     // MARK: The device's side
