@@ -83,6 +83,9 @@ public struct SessionJudge {
     /// against (`JourneySorter`). Costs a pass over the session requests and projections.
     public var journeyKnowledge: JourneyKnowledge { model.journeyKnowledge }
 
+    /// A number that is another one whenever `journeyKnowledge` may be, and costs nothing.
+    public var journeyKnowledgeRevision: Int { model.requests.count &+ model.projections.count }
+
     /// How a URL relates to the handoff and neutral URLs seen so far.
     public func relation(of url: String) -> JourneyRelation { model.journeyKnowledge.relation(of: url) }
 

@@ -41,10 +41,13 @@ struct NeedleBook: Sendable {
 /// The latest requests and messages, kept to be searched again when a value turns up that they may hold: events of
 /// different connections come in the order in which they were finished, not begun.
 struct Backlog: Sendable {
-    /// One searched message.
-    enum Item: Sendable {
+    /// One searched message, in memory of its own that goes with it.
+    indirect enum Item: Sendable {
         case exchange(Exchange, Flow?)
         case message(Message, Flow?)
+
+        /// Bytes of one without what its values point at.
+        private static let ownSize = MemoryLayout<Exchange>.stride + MemoryLayout<Flow?>.stride
 
         var ended: Instant {
             switch self {
@@ -53,22 +56,25 @@ struct Backlog: Sendable {
             }
         }
 
-        var size: Int {
+        /// Bytes that are searched, and kept beside the item itself.
+        var content: Int {
             switch self {
             case .exchange(let exchange, _):
-                512
-                    + (exchange.request.map { $0.body.bytes.count + $0.fields.storage.count + $0.target.utf8.count }
-                        ?? 0)
-            case .message(let message, _): 256 + message.payload.bytes.count
+                exchange.request.map { $0.body.bytes.count + $0.fields.storage.count + $0.target.utf8.count } ?? 0
+            case .message(let message, _): message.payload.bytes.count
             }
         }
+
+        /// Bytes that it takes to keep it.
+        var size: Int { Self.ownSize + content }
     }
 
     var limit = 8 << 20
     /// Bytes that may be searched again in one trace: what a new value costs must not grow with every other value.
     static let searchLimit = 64 << 20
     private var searched = 0
-    private var items: [Item] = []
+    /// From `head` on; those before are gone.
+    private var items: [Item?] = []
     private var head = 0
     private var bytes = 0
 
@@ -78,7 +84,8 @@ struct Backlog: Sendable {
         items.append(item)
         bytes += size
         while bytes > limit, head < items.count {
-            bytes -= items[head].size
+            bytes -= items[head]?.size ?? 0
+            items[head] = nil
             head += 1
         }
         if head > 1_024, head > items.count / 2 {
@@ -90,8 +97,8 @@ struct Backlog: Sendable {
     /// The items that may hold something known since an instant; nil when so much was searched again that no more is.
     mutating func items(since instant: Instant?) -> [Item]? {
         guard searched <= Self.searchLimit else { return nil }
-        let kept = items[head...].filter { item in instant.map { item.ended >= $0 } ?? true }
-        searched += kept.reduce(0) { $0 + $1.size }
+        let kept = items[head...].compactMap(\.self).filter { item in instant.map { item.ended >= $0 } ?? true }
+        searched += kept.reduce(0) { $0 + 512 + $1.content }
         return kept
     }
 }
