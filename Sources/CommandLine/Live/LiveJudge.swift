@@ -23,7 +23,10 @@ final class LiveJudge: Sendable {
 
     private struct State {
         var judge: SessionJudge
-        var timeline: Timeline
+        /// Nil when nobody is to see it.
+        var timeline: Timeline?
+        /// The revision of what was last made known.
+        var knownRevision = 0
         /// Violations that were shown, by rule.
         var shown: [String: Set<String>] = [:]
         var hasNews = false
@@ -38,13 +41,18 @@ final class LiveJudge: Sendable {
     /// The word by which the recorder tells how far the file has grown.
     let growth: TraceGrowth
     private let state: Mutex<State>
+    /// What the judge knows, for connections on their way: the lock of `state` is held by a thread of low priority while
+    /// it works, and the relay must not wait for that.
+    private let known = Mutex(JourneyKnowledge())
     private let verdict = Mutex<Judged?>(nil)
     private let hasEnded = DispatchSemaphore(value: 0)
     private let show: @Sendable (Output) -> Void
 
     /// Makes a judge for the trace at `path`; nil when the process has no descriptor left for the word between them.
+    ///
+    /// Without a `style` no timeline is made.
     init?(
-        path: String, policy: Policy, options: JudgeOptions, style: TextStyle,
+        path: String, policy: Policy, options: JudgeOptions, style: TextStyle?,
         show: @escaping @Sendable (Output) -> Void
     ) {
         guard let growth = TraceGrowth() else { return nil }
@@ -55,7 +63,9 @@ final class LiveJudge: Sendable {
         state = Mutex(
             State(
                 judge: SessionJudge(policy: policy, options: options),
-                timeline: Timeline(style: style, redactor: redactor) { policy.roleName(of: $0) }))
+                timeline: style.map { style in
+                    Timeline(style: style, redactor: redactor) { policy.roleName(of: $0) }
+                }))
     }
 
     /// Begins to read, on a thread of its own.
@@ -66,7 +76,7 @@ final class LiveJudge: Sendable {
 
     /// What the judge knows by now of handoff and neutral URLs.
     var knowledge: JourneyKnowledge {
-        state.withLock { $0.judge.journeyKnowledge }
+        known.withLock { $0 }
     }
 
     /// What the judge knows once it has read everything up to byte `offset` of the file.
@@ -106,7 +116,13 @@ final class LiveJudge: Sendable {
     private func receive(_ event: SessionEvent) {
         let isDue = state.withLock { state in
             state.judge.receive(event)
-            state.timeline.receive(event)
+            state.timeline?.receive(event)
+            let revision = state.judge.journeyKnowledgeRevision
+            if revision != state.knownRevision {
+                state.knownRevision = revision
+                let knowledge = state.judge.journeyKnowledge
+                known.withLock { $0 = knowledge }
+            }
             switch event {
             case .exchange, .message, .mark, .blindSpot, .proxyEvent, .nameLookup, .clientHello:
                 state.hasNews = true
@@ -127,7 +143,7 @@ final class LiveJudge: Sendable {
             guard isIdle || isLast || now.nanoseconds(since: state.lastLook) >= Self.lookInterval else {
                 return ("", nil)
             }
-            let lines = state.timeline.takeText()
+            let lines = state.timeline?.takeText() ?? ""
             guard !isLast, state.hasNews, now.nanoseconds(since: state.lastLook) >= Self.lookInterval else {
                 return (lines, nil)
             }

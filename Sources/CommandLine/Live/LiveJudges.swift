@@ -22,7 +22,9 @@ final class LiveJudges: Sendable {
         let display = display
         let isFirst = judges.withLock { $0.isEmpty }
         let name = isFirst ? nil : file.device.map { "\($0)" } ?? file.path
-        let judge = LiveJudge(path: file.path, policy: policy, options: options, style: display.style) { output in
+        let judge = LiveJudge(
+            path: file.path, policy: policy, options: options, style: display.level >= .timeline ? display.style : nil
+        ) { output in
             display.show(output, of: name)
         }
         guard let judge, judge.start() else {
