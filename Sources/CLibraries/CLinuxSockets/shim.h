@@ -3,6 +3,7 @@
 #define HANDOFF_LINUX_SOCKETS_H
 
 #include <errno.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -126,6 +127,13 @@ static inline ssize_t handoff_receive_datagram(int descriptor, void *bytes, size
         }
     }
     return received;
+}
+
+// Only glibc keeps so much that it needs to be told.
+static inline void handoff_give_back_memory(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 // The name that debuggers and `top -H` show for the calling thread (at most 15 bytes).

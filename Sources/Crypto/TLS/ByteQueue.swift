@@ -4,7 +4,7 @@ internal import Glibc
 /// A queue of bytes in one contiguous piece of memory. Owned once; its memory goes with it.
 struct ByteQueue: ~Copyable {
     /// An empty queue keeps at most this much memory (bytes), so that an idle connection costs little.
-    static let keptWhenEmpty = 1 << 15
+    static let keptWhenEmpty = 1 << 12
 
     private var memory: UnsafeMutableRawPointer?
     private var capacity = 0

@@ -7,10 +7,11 @@ internal import SessionTrace
 /// One task reads, one task writes; what the engine itself has to say (alerts, KeyUpdate) goes out between the writer's
 /// pieces, never inside one.
 final class TLSEnd {
-    /// Ciphertext that is read at once, at first and at most, in bytes: it grows while reads fill it, so that an idle
-    /// connection costs little and a download few calls.
+    /// Ciphertext that is read at once, at first and at most, in bytes: it grows while reads fill it and shrinks when they are
+    /// short, so that an idle connection costs little and a download few calls. What is read at once passes both engines
+    /// and the recording while it is in the processor's cache.
     static let smallestRead = 16_384 + 512
-    static let largestRead = 256 << 10
+    static let largestRead = 64 << 10
     /// How often a blocked write looks whether its connection still makes sense.
     static let patience: Duration = .milliseconds(500)
 
@@ -136,12 +137,15 @@ final class TLSEnd {
         engine.feed(UnsafeRawBufferPointer(rebasing: readBuffer[..<count]))
         let received: Received
         do throws(TLSFailure) { received = try drain(body) } catch { throw .tls(error) }
-        if count == readBuffer.count, count < Self.largestRead { grow() }
+        if count == readBuffer.count, count < Self.largestRead {
+            resize(to: Self.largestRead)
+        } else if count < Self.smallestRead / 2, readBuffer.count > Self.smallestRead {
+            resize(to: Self.smallestRead)
+        }
         return received
     }
 
-    private func grow() {
-        let size = min(readBuffer.count * 4, Self.largestRead)
+    private func resize(to size: Int) {
         readBuffer.deallocate()
         readBuffer = .allocate(byteCount: size, alignment: 16)
     }

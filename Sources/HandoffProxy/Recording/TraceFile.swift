@@ -12,10 +12,10 @@ internal import WireFormats
 final class TraceFile: Sendable {
     /// Shortest time between two writes, in nanoseconds, unless `batchSize` bytes wait.
     static let pause: UInt64 = 10_000_000
-    /// Bytes that are worth a write at once.
-    static let batchSize = 1 << 20
+    /// Bytes that are worth a write at once: few enough to be in the processor's cache still.
+    static let batchSize = 256 << 10
     /// Space of the queue that is kept for the next batch; more was needed by a burst and is given back.
-    private static let keptSpace = 4 << 20
+    private static let keptSpace = 2 << 20
 
     private enum Writer {
         case busy, waitsForAny, waitsForMany
