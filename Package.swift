@@ -79,7 +79,7 @@ let package = Package(
             "CommandLineTests",
             [
                 "CommandLine", "SessionTrace", "WireFormats", "CaptureAnalyzer", "Assertions", "Reports", "EventLoop",
-                "HandoffProxy",
+                "HandoffProxy", "Crypto", "Lab",
             ],
             excluding: ["Golden"]),
     ],

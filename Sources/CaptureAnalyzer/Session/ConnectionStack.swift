@@ -156,7 +156,11 @@ final class ConnectionStack {
             open(tunnelTo: target, at: packet, in: &session)
             layer = .opaque(OpaqueStream(isPreambleOnly: true))
             release(in: &session)
-        case .refused, .notSOCKS:
+        case .refused:
+            // Nothing was relayed, so nothing is unseen.
+            held = (HeldBytes(), HeldBytes())
+            layer = .opaque(OpaqueStream(isPreambleOnly: true))
+        case .notSOCKS:
             settle(in: &session)
         }
     }

@@ -10,7 +10,11 @@ struct FinishedCommand {
 
     /// Runs `path` and waits for its end.
     init(_ path: String, _ arguments: [String]) throws {
-        let child = try SpawnedProcess(path, arguments)
+        self.init(finished: try SpawnedProcess(path, arguments))
+    }
+
+    /// Waits for the end of a process.
+    init(finished child: SpawnedProcess) {
         output = child.readAll()
         status = child.wait()
     }
