@@ -52,7 +52,7 @@ struct SameVerdictTests {
             RecordSession.Settings(
                 configuration: configuration, path: scratch.path("recording.pcapng"),
                 authorityFolder: scratch.path("ca"), policy: policy, judging: judging),
-            display: LiveDisplay(console: console, environment: [:], isQuiet: true))
+            display: LiveDisplay(console: console, environment: [:], level: .alarms))
         try await session.start()
         let proxy = try #require(session.proxy.addresses.first)
         let capture = try DeviceCapture(port: proxy.port, path: scratch.path("capture.pcap"))
@@ -67,7 +67,8 @@ struct SameVerdictTests {
         let live = try #require(outcome.judged.first?.trace.verdict)
         let readBack = try Self.judge(scratch.path("recording.pcapng"), policy, judging)
         #expect(live == readBack)
-        #expect(Set(live.rules.filter { $0.verdict == .fail && $0.severity == .error }.map(\.id)) == scenario.violates)
+        let violated = live.rules.filter { (rule: RuleResult) in rule.verdict == .fail && rule.severity == .error }
+        #expect(Set(violated.map(\.id)) == scenario.violates)
 
         let captured = try Self.judge(
             scratch.path("capture.pcap"), policy, judging, keyLog: scratch.path("device.keys"))
@@ -114,8 +115,18 @@ final class DeviceCapture: @unchecked Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        // Threads of the event loop block signals, and a child inherits that: this one has to hear SIGTERM.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var id: pid_t = 0
-        guard posix_spawn(&id, tcpdump, &actions, nil, &arguments, nil) == 0 else { throw POSIXError(.ENOENT) }
+        guard posix_spawn(&id, tcpdump, &actions, &attributes, &arguments, nil) == 0 else {
+            throw POSIXError(.ENOENT)
+        }
         self.id = id
         for _ in 0..<1_000 {
             if Self.size(path) >= 24 { return }
@@ -139,9 +150,12 @@ final class DeviceCapture: @unchecked Sendable {
             if now == size { break }
             size = now
         }
-        kill(id, SIGINT)
-        waitpid(id, nil, 0)
-        isOver = true
+        kill(id, SIGTERM)
+        for _ in 0..<500 where !isOver {
+            isOver = waitpid(id, nil, WNOHANG) == id
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        guard isOver else { throw POSIXError(.ETIMEDOUT) }
     }
 
     private static func size(_ path: String) -> Int {

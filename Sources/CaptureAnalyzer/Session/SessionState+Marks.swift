@@ -26,6 +26,18 @@ extension SessionState {
         return true
     }
 
+    /// Takes a mark that a device made in band.
+    mutating func takeMark(inBand exchange: Exchange) {
+        guard let packet = exchange.request?.started, let object = InBandMark.object(of: exchange) else { return }
+        do throws(MarkError) {
+            var read = try MarkReader.read(object, source: .datagram, packet: packet)
+            read.mark.source = .control
+            take(.mark(read), at: packet, on: nil)
+        } catch {
+            take(.unreadable("a mark in band can't be read: \(error.reason)"), at: packet, on: nil)
+        }
+    }
+
     /// Takes a packet comment, if it is one of ours; `owner` is the connection of the packet.
     mutating func take(comment: String, at packet: PacketReference, on owner: ConnectionID?) {
         guard let reading = TraceText.read(comment: comment, on: packet) else { return }

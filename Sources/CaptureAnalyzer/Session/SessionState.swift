@@ -48,6 +48,9 @@ struct SessionState {
             events.append(event)
         case .blindSpot(let spot):
             events.append(.blindSpot(proxy.told(spot)))
+        case .exchange(let exchange):
+            events.append(event)
+            if !proxy.isOwnRecording { takeMark(inBand: exchange) }
         default:
             events.append(event)
         }

@@ -48,8 +48,16 @@ final class SpawnedProcess {
         defer {
             for text in argumentList + environmentList { free(text) }
         }
+        // The threads of an event loop block signals, and a child would inherit that.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var child: pid_t = 0
-        let result = posix_spawn(&child, path, &actions, nil, &argumentList, &environmentList)
+        let result = posix_spawn(&child, path, &actions, &attributes, &argumentList, &environmentList)
         close(ends[1])
         guard result == 0 else {
             close(ends[0])
