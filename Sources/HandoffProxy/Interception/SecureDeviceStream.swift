@@ -89,6 +89,8 @@ final class SecureDeviceStream: DeviceStream {
     // MARK: Writing
 
     nonisolated(nonsending) func write(_ bytes: UnsafeRawBufferPointer) async throws(SocketError) {
+        // What is answered comes first in the recording.
+        record(secrets: [])
         do throws(TLSFailure) { try end.engine.write(bytes) } catch { throw Self.broken }
         try await end.flush()
     }
