@@ -200,6 +200,26 @@ import Testing
         _ = try await proxy.finish()
     }
 
+    /// Through TLS to the proxy: each CONNECT stands in the recording before its answer, and what is inside is read.
+    @Test func throughTLSToTheProxy() async throws {
+        let proxy = try await ProxyUnderTest()
+        let origin = try tlsOrigin(try proxy.identity(ProxyUnderTest.name), answerTargets)
+        for number in 1...8 {
+            let run = try await Curl.run([
+                "--proxy", "https://127.0.0.1:\(proxy.port)", "--proxy-cacert", proxy.ca, "--cacert", proxy.ca,
+                "https://\(ProxyUnderTest.name):\(origin.port)/\(number)",
+            ])
+            #expect(run.status == 0 && run.output == "/\(number)")
+        }
+        let end = try await proxy.finish()
+        #expect(end.targets == (1...8).map { "/\($0)" })
+        let tunnels = end.exchanges.filter { $0.request?.method == "CONNECT" }
+        #expect(tunnels.count == 8 && tunnels.allSatisfy { $0.response?.status == 200 })
+        guard Tshark.path != nil else { return }
+        #expect(try end.tshark("http.request.method == CONNECT", "http.request.uri").count == 8)
+        #expect(try end.tshark(TsharkAgreement.faults, "frame.number") == [])
+    }
+
     /// A connection that the origin closes under a request: one attempt reaches the origin, and the client is told.
     @Test func nothingIsSentTwice() async throws {
         let proxy = try await ProxyUnderTest()
