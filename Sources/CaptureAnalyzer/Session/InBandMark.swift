@@ -38,16 +38,14 @@ enum InBandMark {
 
     /// The query of a request for `/m/SECRET/` at the mark host; nil for any other request.
     private static func query(of request: Request) -> Substring? {
-        var target = request.target[...]
-        var authority = request.authority.map { $0[...] }
-        if let scheme = target.firstRange(of: "://"), !target.hasPrefix("/") {
-            target = target[scheme.upperBound...]
-            let end = target.firstIndex(of: "/") ?? target.endIndex
-            authority = target[..<end]
-            target = target[end...]
+        // In absolute-form the target names the host, whatever Host says (RFC 9112 §3.2.2).
+        var named = request.authority.map { $0[...] }
+        if let scheme = request.target.firstRange(of: "://"), !request.target.hasPrefix("/") {
+            named = request.target[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }
         }
-        guard let authority, let (named, _) = HostName.parse(authority: String(authority)), named == host,
-            target.hasPrefix("/m/"), let mark = target.firstIndex(of: "?")
+        let target = request.pathAndQuery[...]
+        guard let named, HostName.parse(authority: named)?.host == host, target.hasPrefix("/m/"),
+            let mark = target.firstIndex(of: "?")
         else { return nil }
         return target[target.index(after: mark)...]
     }
