@@ -13,7 +13,7 @@ import Testing
             ended: packet)
         let response = Response(status: status, reason: "", fields: FieldSection(), started: packet, ended: packet)
         let exchange = Exchange(
-            id: ExchangeID(connection: ConnectionID(0), number: 0), version: .http11, request: request,
+            id: ExchangeID(connection: ConnectionID(0), index: 0), version: .http11, request: request,
             response: response, end: .complete, ended: packet)
         return InBandMark.object(of: exchange).map { String(decoding: $0, as: UTF8.self) }
     }
