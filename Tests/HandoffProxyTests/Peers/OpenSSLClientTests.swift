@@ -49,8 +49,10 @@ import Testing
             SendableBox(
                 try PeerServer(
                     """
-                    sh -c 'while sleep 0.2; do echo tick; done | exec openssl s_server -accept $PORT -cert \(pem) \
-                        -key \(pem) -early_data -max_early_data 65536 -no_anti_replay'
+                    sh -c 'mkfifo \(proxy.scratch["ticks"])
+                    (while sleep 0.2 && kill -0 $$; do echo tick; done) > \(proxy.scratch["ticks"]) 2>/dev/null &
+                    exec openssl s_server -accept $PORT -cert \(pem) -key \(pem) -early_data -max_early_data 65536 \
+                        -no_anti_replay < \(proxy.scratch["ticks"])'
                     """))
         }
         let direct = try await shell(
