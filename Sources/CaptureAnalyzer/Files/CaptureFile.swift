@@ -94,6 +94,10 @@ public struct CaptureFile: ~Copyable {
         case .section(let section):
             if section.index == 0 { facts.userApplication = section.userApplication }
         case .interface(let interface):
+            // A file has few interfaces; what is beyond the names kept is of no recording of ours.
+            if facts.interfacesWithoutStatistics.count < Self.interfaceNameLimit {
+                facts.interfacesWithoutStatistics.insert(interface.index)
+            }
             if let name = interface.name, facts.interfaceNames.count < Self.interfaceNameLimit,
                 !facts.interfaceNames.contains(name)
             {
@@ -101,6 +105,7 @@ public struct CaptureFile: ~Copyable {
             }
         case .statistics(let statistics):
             facts.hasStatistics = true
+            facts.interfacesWithoutStatistics.remove(statistics.interface)
             if statistics.droppedByInterface != nil || statistics.droppedBySystem != nil {
                 drops[statistics.interface] =
                     (statistics.droppedByInterface ?? 0) &+ (statistics.droppedBySystem ?? 0)

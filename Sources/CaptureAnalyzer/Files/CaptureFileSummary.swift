@@ -21,6 +21,9 @@ public struct CaptureFileSummary: Hashable, Sendable {
     public var droppedPackets: UInt64?
     /// Whether there was a statistics block; recordings of our own end with one.
     public var hasStatistics = false
+    /// Interfaces of the file, by index, that have no statistics. In a recording of our own that was ended in order, their
+    /// capture was over before its time.
+    public var interfacesWithoutStatistics: Set<Int> = []
     /// The program that wrote the (first) section, `shb_userappl`.
     public var userApplication: String?
     /// Whether this is a recording of our own (`handoff/…`).

@@ -5,6 +5,8 @@ internal import WireFormats
 struct TraceSession {
     private var streams = PacketStreams()
     private var analyzer: SessionAnalyzer
+    private static let passiveEnded =
+        "the capture beside the proxy ended before the recording: what went around the proxy after that is not known"
     private static let stoppedHard = "the recorder was stopped hard: the file has no statistics at its end"
 
     /// Key logs in which no line is a key.
@@ -98,7 +100,9 @@ struct TraceSession {
         summary.droppedPackets = file.droppedPackets
         // A recording of the proxy shows what went through it; a capture of the link shows everything on it.
         // With a second interface it shows what went around the proxy too, names among it.
-        let isWatched = !file.isOwnRecording || file.interfaceNames.contains { $0 != TraceWriter.interfaceName }
+        let hasPassive = file.isOwnRecording && file.interfaceNames.contains { $0 != TraceWriter.interfaceName }
+        let passiveEndedEarly = hasPassive && file.hasStatistics && !file.interfacesWithoutStatistics.isEmpty
+        let isWatched = !file.isOwnRecording || (hasPassive && !passiveEndedEarly)
         summary.layers = isWatched ? Set(TraceSummary.Layer.allCases) : [.transport, .tls, .http]
         summary.watchedForBypass = isWatched
         summary.decryption = analyzer.state.secureSessions
@@ -109,6 +113,7 @@ struct TraceSession {
         summary.notes = file.notes + networkNotes + analyzer.state.notes
         summary.notes += keylessLogs.map { "\($0) holds no key: give an NSS key log (SSLKEYLOGFILE)" }
         if file.isOwnRecording, !file.hasStatistics { summary.notes.append(Self.stoppedHard) }
+        if passiveEndedEarly { summary.notes.append(Self.passiveEnded) }
         return summary
     }
 

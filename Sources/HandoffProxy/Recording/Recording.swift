@@ -38,6 +38,8 @@ public final class Recording: Sendable {
     private let knowledge = Mutex(BypassSorter.Knowledge())
     private let captures: [BypassCapture]
     private let onFile: @Sendable (RecordingFile) -> RecordingFollower
+    /// Passive captures that ended before the recording did.
+    private let endedCaptures = Mutex<Set<Int>>([])
     private let onNotice: @Sendable (RecordingNotice) -> Void
 
     /// Begins to record: the first trace file is made at once, so that a name that is taken or a folder that can't be
@@ -136,7 +138,10 @@ public final class Recording: Sendable {
         // The captures' last packets still go into the files.
         for capture in captures { capture.stop() }
         let dropped = captures.map(\.counts.dropped)
-        for (_, file) in files { file.end { $0.end(at: time, passiveDropped: dropped) } }
+        let endedEarly = endedCaptures.withLock { $0 }
+        for (_, file) in files {
+            file.end { $0.end(at: time, passiveDropped: dropped, endedEarly: endedEarly) }
+        }
     }
 
     /// What has become of each file, in the order of their making.
@@ -167,7 +172,8 @@ public final class Recording: Sendable {
             let owner = BypassCapture.Owner(
                 withKnowledge: { [weak self] body in self?.knowledge.withLock { body(&$0) } },
                 record: { [weak self] packets in self?.record(packets, of: index) },
-                ended: { [onNotice, name = capture.capture.interface] error in
+                ended: { [weak self, onNotice, name = capture.capture.interface] error in
+                    self?.endedCaptures.withLock { _ = $0.insert(index) }
                     onNotice(.captureEnded(interface: name, reason: error.description))
                 })
             capture.start(owner)

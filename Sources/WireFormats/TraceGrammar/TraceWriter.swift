@@ -244,13 +244,17 @@ public struct TraceWriter: Sendable {
     /// - Parameters:
     ///   - dropped: packets of our own interface that were lost.
     ///   - passiveDropped: the same for each passive interface, as far as it is known.
-    public mutating func end(at time: Instant, dropped: UInt64 = 0, passiveDropped: [UInt64] = []) {
+    ///   - endedEarly: passive interfaces, counted from 0, whose capture was over before: they get no statistics, which
+    ///     tells the reader that nobody watched until the end.
+    public mutating func end(
+        at time: Instant, dropped: UInt64 = 0, passiveDropped: [UInt64] = [], endedEarly: Set<Int> = []
+    ) {
         let counts =
             [(packets, dropped)]
             + capturedPackets.enumerated().map { index, count in
                 (count, passiveDropped.indices.contains(index) ? passiveDropped[index] : 0)
             }
-        for (interface, (packets, dropped)) in counts.enumerated() {
+        for (interface, (packets, dropped)) in counts.enumerated() where !endedEarly.contains(interface - 1) {
             pcapng.statistics(
                 InterfaceStatistics(
                     interface: interface, time: time, started: started, ended: time, received: packets &+ dropped,

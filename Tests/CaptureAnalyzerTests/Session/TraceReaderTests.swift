@@ -179,4 +179,22 @@ import WireFormats
         }
         return bytes
     }
+
+    /// A capture beside the proxy that ended early has watched for nothing after that: the file says so by its statistics.
+    @Test(arguments: [Set<Int>(), [0]])
+    func watchesForBypassOnlyToTheEnd(endedEarly: Set<Int>) throws {
+        let time = Instant(nanoseconds: 1_700_000_000_000_000_000)
+        var writer = TraceWriter(
+            version: "test", started: time, passive: [.init(name: "wlan0", linkType: .ethernet)])
+        let device = Endpoint(address: IPAddress(ipv4: 0x0A00_0002), port: 40_000)
+        let proxy = Endpoint(address: IPAddress(ipv4: 0x0A00_0001), port: 4_773)
+        writer.open(ConnectionID(0), client: device, server: proxy, at: time)
+        writer.end(at: time, passiveDropped: [0], endedEarly: endedEarly)
+        let path = FileManager.default.temporaryDirectory.appending(path: "passive-\(UUID().uuidString).pcapng")
+        try Data(writer.takeBytes()).write(to: path)
+        defer { try? FileManager.default.removeItem(at: path) }
+        let reading = try TraceReader.read(path: path.path, options: TraceOptions()) { _ in }
+        #expect(reading.summary.watchedForBypass == endedEarly.isEmpty)
+        #expect(reading.summary.notes.contains { $0.contains("beside the proxy") } == !endedEarly.isEmpty)
+    }
 }

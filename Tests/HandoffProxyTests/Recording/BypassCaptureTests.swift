@@ -76,7 +76,11 @@ import Testing
     }
 
     /// Captures `interface` while a device at `device` has a proxied connection and one around the proxy.
-    private static func run(_ interface: String, device: String, host: String) throws {
+    ///
+    /// Returns false when the capture saw nothing: the kernel gives up packets when much else passes on the interface
+    /// (`any`, beside other tests), and `isLast` is false.
+    @discardableResult
+    private static func run(_ interface: String, device: String, host: String, isLast: Bool = true) throws -> Bool {
         let folder = try ScratchFolder()
         let notices = Mutex<[RecordingNotice]>([])
         var options = RecordingOptions()
@@ -107,13 +111,15 @@ import Testing
         let third = connect(origin.endpoint, from: device)
         let around = try origin.accept()
         let deadline = Date().addingTimeInterval(30)
-        while Date() < deadline, notices.withLock({ $0.isEmpty }) { usleep(10_000) }
+        let patience = Date().addingTimeInterval(isLast ? 30 : 8)
+        while Date() < patience, notices.withLock({ $0.isEmpty }) { usleep(10_000) }
         while Date() < deadline, !(first.isFinished && second.isFinished && third.isFinished) { usleep(1_000) }
         recording.stop(at: now())
 
         let flows = notices.withLock { $0 }.compactMap { notice -> BypassFlow? in
             if case .wentAround(let flow) = notice { flow } else { nil }
         }
+        if flows.isEmpty, !isLast { return false }
         #expect(flows.map(\.remote) == [origin.endpoint])
         #expect(flows.map(\.local) == [around] && flows.map(\.interface) == [interface])
         let content = try TraceContent(path: folder["c.pcapng"])
@@ -126,13 +132,16 @@ import Testing
         #expect(content.connections.count == 2 && content.holes == 0)
         let counts = try #require(recording.captureCounts.first)
         #expect(counts.proxied > 0 && counts.recorded > 0)
+        return true
     }
 
     // A loopback address of its own, so that nothing else on this host is taken for the device.
     @Test(
         "a flow around the proxy is named and recorded, proxied ones and our own leg are not", arguments: ["lo", "any"])
     func loopback(interface: String) throws {
-        try Self.run(interface, device: interface == "lo" ? "127.77.1.1" : "127.77.1.2", host: "127.77.0.1")
+        let device = interface == "lo" ? "127.77.1.1" : "127.77.1.2"
+        for _ in 0..<3 where try Self.run(interface, device: device, host: "127.77.0.1", isLast: false) { return }
+        try Self.run(interface, device: device, host: "127.77.0.1")
     }
 
     @Test("an interface that is not there is an error before anything is recorded")
