@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct RecordCommandTests {
     private struct Ran {
-        var status: ExitStatus
+        var status: Status
         var result: String
         var talk: String
     }
