@@ -145,7 +145,9 @@ public struct SetVerdict: Sendable {
                 break
             }
         }
-        if !verdict.summary.isComplete || verdict.summary.packets == 0 { outcome = outcome.worse(.unreadable) }
+        // A recording of our own that holds no packet is whole, and shows nothing.
+        let isEmpty = verdict.summary.packets == 0 && !verdict.summary.isOwnRecording
+        if !verdict.summary.isComplete || isEmpty { outcome = outcome.worse(.unreadable) }
         return outcome
     }
 

@@ -59,6 +59,17 @@ enum FileSystem {
         guard fclose(file) == 0, written == bytes.count else { throw FileError(path) }
     }
 
+    /// The size of the file at `path`; nil when there is none.
+    static func size(of path: String) -> Int? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : nil
+    }
+
+    /// Removes a file.
+    static func remove(_ path: String) {
+        unlink(path)
+    }
+
     /// Whether there is a folder at `path`.
     static func isFolder(_ path: String) -> Bool {
         var status = stat()

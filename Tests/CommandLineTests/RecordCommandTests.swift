@@ -71,10 +71,10 @@ import Testing
                 "--for", "1s", "--report", "json=\(folder)/live.json",
                 "--fault", "POST /handoff-session: 503 once",
             ], in: folder)
-        #expect(ran.status == .inconclusive || ran.status == .unreadable, "\(ran.talk)")
+        #expect(ran.status == .inconclusive, "\(ran.talk)")
         #expect(ran.talk.contains("never fired"))
         let checked = Self.run(["check", path, "--report", "json=\(folder)/later.json"], in: folder)
-        #expect(checked.status == ran.status || checked.status == .inconclusive)
+        #expect(checked.status == .inconclusive)
         let live = try String(contentsOfFile: "\(folder)/live.json", encoding: .utf8)
         let later = try String(contentsOfFile: "\(folder)/later.json", encoding: .utf8)
         #expect(live == later)

@@ -10,6 +10,9 @@ struct ProxyWords {
     /// Connections seen beside the proxy, until they end.
     private var beside: [ConnectionID: Connection] = [:]
 
+    /// Proxied connections of which the proxy has not said that it reached an origin for them.
+    private var undialled: Set<ConnectionID> = []
+
     /// The devices, by the proxied connections that they opened.
     private var devices: Set<IPAddress> = []
 
@@ -25,6 +28,7 @@ struct ProxyWords {
 
     /// The blind spot that an event is, if it is one; remembered for what else is told of the connection.
     mutating func blindSpot(of event: ProxyEvent) -> BlindSpot? {
+        if event.kind == .dialed, let id = event.connection { undialled.remove(id) }
         guard let (reason, detail) = Self.reading(event) else { return nil }
         if let id = event.connection, words.count < Self.limit { words[id] = Word(reason: reason, detail: detail) }
         return BlindSpot(
@@ -74,8 +78,10 @@ struct ProxyWords {
         }
     }
 
-    /// A blind spot as it is told: encryption without keys is what the proxy said it is.
-    func told(_ spot: BlindSpot) -> BlindSpot {
+    /// A blind spot as it is told: encryption without keys is what the proxy said it is. Nil when it hides nothing: bytes
+    /// that only the proxy itself got, and could not read, went nowhere.
+    func told(_ spot: BlindSpot) -> BlindSpot? {
+        if spot.reason == .unknownProtocol, let id = spot.connection, undialled.contains(id) { return nil }
         guard !words.isEmpty, let id = spot.connection, let word = words[id] else { return spot }
         switch spot.reason {
         case .noKeys, .keysDoNotFit, .handshakeNotSeen, .unsupportedEncryption, .unknownProtocol:
@@ -105,6 +111,7 @@ struct ProxyWords {
     mutating func opened(_ connection: Connection, proxyInterface: String) {
         guard isOwnRecording, let interface = connection.interface, connection.transport != .tunnel else { return }
         if interface == proxyInterface {
+            if undialled.count < Self.limit { undialled.insert(connection.id) }
             if devices.count < Self.deviceLimit { devices.insert(connection.client.address) }
             return
         }
@@ -126,6 +133,7 @@ struct ProxyWords {
     /// A datagram to port 443 that nobody answers is QUIC which the network rejected: nothing went anywhere.
     mutating func closed(_ end: ConnectionEnd) -> BlindSpot? {
         if !words.isEmpty { words[end.id] = nil }
+        undialled.remove(end.id)
         guard !beside.isEmpty, let connection = beside.removeValue(forKey: end.id) else { return nil }
         let isRejected = connection.transport != .tcp && connection.server.port == 443 && end.serverBytes == 0
         // A test runner that calls the device is no traffic of the device's own.

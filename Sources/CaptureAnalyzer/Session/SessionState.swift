@@ -47,7 +47,7 @@ struct SessionState {
             count(session)
             events.append(event)
         case .blindSpot(let spot):
-            events.append(.blindSpot(proxy.told(spot)))
+            if let told = proxy.told(spot) { events.append(.blindSpot(told)) }
         case .exchange(let exchange):
             events.append(event)
             if !proxy.isOwnRecording { takeMark(inBand: exchange) }

@@ -76,6 +76,10 @@ struct MarkCommand {
             handoff.console.complain("\(warning.stringValue ?? "\(warning)")")
         }
         handoff.console.result("\(value)\n")
+        guard value["files"]?.elements?.isEmpty != true else {
+            handoff.console.complain("the mark is in no trace: recording has stopped; start handoff record again")
+            return .unreadable
+        }
         return .conforming
     }
 

@@ -23,6 +23,9 @@ struct RecordCommand {
             Exit status: as check; 3 also when recording had to stop before its time, 4 also when a fault never fired.
             """)
 
+    /// A recording shorter than this holds no frame.
+    private static let emptyRecording = 1_024
+
     private let handoff: Handoff
     private let arguments: Arguments
 
@@ -50,14 +53,24 @@ struct RecordCommand {
         }
         settings.recording.maximumFileSize = try RecordArguments.maximumSize(arguments)
         settings.recording.alsoCapture = arguments.all("also-capture")
-        settings.recording.device = arguments.value("device").map { .named($0) }
+        // Who gives the credential is one device: the answer that asks for it belongs into the same file.
+        settings.recording.device =
+            (arguments.value("device") ?? settings.configuration.credential?.user).map { .named($0) }
         let duration = try RecordArguments.duration(arguments)
+        _ = try arguments.choice("inconclusive", Inconclusive.self)
+        for report in reports where report.path != "-" {
+            guard FileSystem.isFolder(FileSystem.parent(of: report.path)) else {
+                throw UsageError(message: "--report \(report.path): there is no such folder")
+            }
+        }
         let outcome: RecordSession.Outcome
         do {
             let session = try RecordSession(settings, display: display)
             outcome = try Blocking.run { try await Self.record(session, for: duration, display) }
         } catch let error where error is RecordingError || error is AuthorityError || error is ProxyError {
             handoff.console.complain("\(error)")
+            // Nothing was served: the empty recording would only be in the way of the next attempt.
+            if let size = FileSystem.size(of: path), size < Self.emptyRecording { FileSystem.remove(path) }
             return .usage
         }
         return try give(outcome, reports)

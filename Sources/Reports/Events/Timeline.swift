@@ -127,7 +127,7 @@ public struct Timeline: Sendable {
         let shown = [
             "name", "host", "port", "reason", "how", "action", "rule", "method", "relation", "status", "actor",
         ]
-        let details = shown.compactMap { event.attributes[$0] }.map { redactor.name($0) }
+        let details = shown.compactMap { event.attributes[$0] }.map(Redactor.withoutTokens)
         return ([event.kind.rawValue] + details).joined(separator: "  ")
     }
 

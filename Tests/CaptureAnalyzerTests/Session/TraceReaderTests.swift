@@ -197,4 +197,27 @@ import WireFormats
         #expect(reading.summary.watchedForBypass == endedEarly.isEmpty)
         #expect(reading.summary.notes.contains { $0.contains("beside the proxy") } == !endedEarly.isEmpty)
     }
+
+    /// Bytes that the proxy could not read, and for which it reached no origin, went nowhere: they hide nothing.
+    @Test(arguments: [false, true])
+    func strayBytesToTheProxyHideNothing(isDialled: Bool) throws {
+        let time = Instant(nanoseconds: 1_700_000_000_000_000_000)
+        var writer = TraceWriter(version: "test", started: time)
+        let device = Endpoint(address: IPAddress(ipv4: 0x0A00_0002), port: 40_000)
+        let proxy = Endpoint(address: IPAddress(ipv4: 0x0A00_0001), port: 4_773)
+        writer.open(ConnectionID(0), client: device, server: proxy, at: time)
+        if isDialled { writer.event(ProxyEvent(kind: .dialed, at: time), on: ConnectionID(0), at: time) }
+        writer.send([0, 0, 0, 7, 7], from: .client, on: ConnectionID(0), at: time)
+        writer.finish(.client, on: ConnectionID(0), at: time)
+        writer.finish(.server, on: ConnectionID(0), at: time)
+        writer.end(at: time)
+        let path = FileManager.default.temporaryDirectory.appending(path: "stray-\(UUID().uuidString).pcapng")
+        try Data(writer.takeBytes()).write(to: path)
+        defer { try? FileManager.default.removeItem(at: path) }
+        var spots = 0
+        _ = try TraceReader.read(path: path.path, options: TraceOptions()) { event in
+            if case .blindSpot(let spot) = event, spot.reason == .unknownProtocol { spots += 1 }
+        }
+        #expect(spots == (isDialled ? 1 : 0))
+    }
 }
