@@ -70,6 +70,11 @@ public final class TraceGrowth: Sendable {
 
     // MARK: The reader's side
 
+    /// Nothing more will be read, whatever is still written: what waits to be read is waited for no longer.
+    public func giveUpReading() {
+        readerReached(.max)
+    }
+
     /// How many bytes of whole blocks lie behind the `offset` bytes that have been read: waits until there are some; nil
     /// when there never will be.
     ///

@@ -67,7 +67,10 @@ struct RecordCommand {
         do {
             let session = try RecordSession(settings, display: display)
             outcome = try Blocking.run { try await Self.record(session, for: duration, display) }
-        } catch let error where error is RecordingError || error is AuthorityError || error is ProxyError {
+        } catch let error
+            where error is RecordingError || error is AuthorityError || error is ProxyError
+            || error is ControlFileError
+        {
             handoff.console.complain("\(error)")
             // Nothing was served: the empty recording would only be in the way of the next attempt.
             if let size = FileSystem.size(of: path), size < Self.emptyRecording { FileSystem.remove(path) }

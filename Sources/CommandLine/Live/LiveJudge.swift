@@ -110,6 +110,8 @@ final class LiveJudge: Sendable {
             verdict.withLock { $0 = judged }
         } catch {
             verdict.withLock { $0 = Judged(trace: JudgedTrace(path: path, error: "\(error)")) }
+            // Who asked of what is read later gets the answer of now: connections wait for it.
+            growth.giveUpReading()
         }
     }
 

@@ -109,15 +109,15 @@ final class RecordSession: Sendable {
                 control: settings.configuration.controlAddress,
                 marks: settings.configuration.markAddresses)
             try await proxy.start()
+            if let path = settings.configuration.controlTokenPath, let address = await listeners.controlAddress {
+                try ControlFile(address: "\(address)", token: control.token).write(to: path)
+            }
         } catch {
             await end()
             throw error
         }
         let own = await proxy.addresses + [listeners.controlAddress].compactMap(\.self) + listeners.markAddresses
         recording.startCapture(excluding: own)
-        if let path = settings.configuration.controlTokenPath, let address = await listeners.controlAddress {
-            try ControlFile(address: "\(address)", token: control.token).write(to: path)
-        }
     }
 
     /// Where the control API is; nil when it is nowhere.

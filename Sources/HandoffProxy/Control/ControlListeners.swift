@@ -35,16 +35,27 @@ public actor ControlListeners {
     /// - Parameters:
     ///   - control: where the control API is to be; nil: nowhere.
     ///   - marks: where datagrams with marks are taken: loopback, and the addresses at which devices find the proxy.
-    public func start(control: Endpoint?, marks: [Endpoint] = []) throws(SocketError) {
+    public func start(control: Endpoint?, marks: [Endpoint] = []) throws(ProxyError) {
         for endpoint in marks {
-            let socket = try UDPSocket.bind(to: endpoint, loop: loop)
+            let socket: UDPSocket
+            do throws(SocketError) {
+                socket = try UDPSocket.bind(to: endpoint, loop: loop)
+            } catch {
+                throw ProxyError(.cannotListen, place: "\(endpoint)", reason: "can't take marks here: \(error)")
+            }
             markSockets.append(socket)
             markAddresses.append(socket.local)
             let index = markSockets.count - 1
             tasks.append(Task { await self.takeMarks(at: index) })
         }
         if let control {
-            let listener = try TCPListener.listen(on: control, loop: loop)
+            let listener: TCPListener
+            do throws(SocketError) {
+                listener = try TCPListener.listen(on: control, loop: loop)
+            } catch {
+                throw ProxyError(
+                    .cannotListen, place: "\(control)", reason: "the control API can't listen here: \(error)")
+            }
             self.listener = listener
             controlAddress = listener.local
             tasks.append(Task { await self.acceptAll() })

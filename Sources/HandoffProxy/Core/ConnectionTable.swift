@@ -21,6 +21,7 @@ final class ConnectionTable: Sendable {
         var most = 0
         var activities: [ObjectIdentifier: ConnectionActivity] = [:]
         var perDevice: [IPAddress: Int] = [:]
+        var refusals = 0
     }
 
     private let state = Mutex(State())
@@ -59,6 +60,20 @@ final class ConnectionTable: Sendable {
             return true
         }
         if mostAreGone { FreedMemory.giveBack() }
+    }
+
+    /// Counts a client in that is about to be told that it may not use the proxy; false when too many are being told.
+    func beginRefusal() -> Bool {
+        state.withLock { state in
+            guard state.refusals < limits.refusals else { return false }
+            state.refusals += 1
+            return true
+        }
+    }
+
+    /// Such a client has been told.
+    func endRefusal() {
+        state.withLock { $0.refusals -= 1 }
     }
 
     /// Whether bytes have passed on any connection within the last `silenceNanoseconds`.

@@ -4,6 +4,8 @@ public struct ProxyLimits: Hashable, Sendable {
     public var connections = 8_192
     /// Connections of one client address that are open at once.
     public var connectionsPerDevice = 4_096
+    /// Clients not allowed to use the proxy that are told so at once; more are just reset.
+    public var refusals = 64
     /// Bytes of the head of a request to the proxy itself (CONNECT, absolute form, origin form).
     public var headBytes = 64 << 10
     /// Bytes read at once in each direction of a relay; also what one direction holds at most.

@@ -12,6 +12,7 @@ final class JourneyStage {
     private var verdict = JourneyWatch.Verdict.wait
     /// Key log lines that wait for the verdict.
     private var heldSecrets: [UInt8] = []
+    private var hasNotedLoss = false
     private let output: AsyncStream<Exchange>.Continuation
 
     /// Who sorts.
@@ -69,7 +70,19 @@ final class JourneyStage {
         var new = new
         if new == .wait, socket.isHoldOverLimit { new = watch.overLimit() }
         if verdict == .wait { settle(new, at: time) }
-        for exchange in watch.takeExchanges() { output.yield(exchange) }
+        var isAllKept = watch.lostExchanges == 0
+        for exchange in watch.takeExchanges() {
+            if case .dropped = output.yield(exchange) { isAllKept = false }
+        }
+        if !isAllKept { noteLoss(at: time) }
+    }
+
+    /// What was not kept can't be judged, so the recording must say that there was more.
+    private func noteLoss(at time: Instant) {
+        guard !hasNotedLoss else { return }
+        hasNotedLoss = true
+        socket.recorded.event(
+            .limit, at: time, ["what": "withheld exchanges", "limit": "\(JourneyWatch.exchangeLimit)"])
     }
 
     private func settle(_ new: JourneyWatch.Verdict, at time: Instant) {

@@ -65,10 +65,11 @@ extension ProxiedConnection {
         post(
             .clientRefused,
             "\(client.address) is not allowed to use the proxy; --allow \(client.address) would let it.", isAlarm: true)
-        guard originalDestination == nil else {
+        guard originalDestination == nil, proxy.table.beginRefusal() else {
             stream.reset()
             return
         }
+        defer { proxy.table.endRefusal() }
         let answer = HeapBuffer(
             PlainAnswer.bytes(status: 403, sentence: "This address is not allowed to use the proxy."))
         defer { withExtendedLifetime(answer) {} }

@@ -34,7 +34,8 @@ public struct RecordingFile: Sendable, Hashable {
     }
 }
 
-/// Who follows a trace file while it grows. Both are called by the file's writing thread, which waits for them to return.
+/// Who follows a trace file while it grows. Both are called by the file's writing thread, which waits for them to return; what
+/// it had to say before somebody followed is told at once, by whoever begins to. So either may be called twice.
 public struct RecordingFollower: Sendable {
     /// The file holds this many bytes now, whole blocks all of them.
     public var onWritten: @Sendable (UInt64) -> Void

@@ -17,6 +17,13 @@ final class TraceFile: Sendable {
     /// Space of the queue that is kept for the next batch; more was needed by a burst and is given back.
     private static let keptSpace = 2 << 20
 
+    private struct Following {
+        var follower = RecordingFollower()
+        /// What a follower that comes later has missed.
+        var written: UInt64 = 0
+        var ended: FileStatus?
+    }
+
     private enum Writer {
         case busy, waitsForAny, waitsForMany
     }
@@ -38,7 +45,7 @@ final class TraceFile: Sendable {
     private let monitor: Monitor<State>
     /// False once nothing more can be recorded: appending costs one load then.
     private let isOpen = Atomic(true)
-    private let follower = Mutex(RecordingFollower())
+    private let following = Mutex(Following())
     private let onStop: @Sendable (RecordingStop) -> Void
     private let thread = Mutex<pthread_t?>(nil)
 
@@ -54,9 +61,32 @@ final class TraceFile: Sendable {
         start(file)
     }
 
-    /// Whom to tell of what is written. Set before the file's thread has anything to say.
+    /// Whom to tell of what is written. What the file's thread has said before is told again, here: on a disk that is full
+    /// already it may have ended by now.
     func follow(_ follower: RecordingFollower) {
-        self.follower.withLock { $0 = follower }
+        let (written, ended) = following.withLock { following in
+            following.follower = follower
+            return (following.written, following.ended)
+        }
+        if written > 0 { follower.onWritten(written) }
+        if let ended { follower.onEnded(ended) }
+    }
+
+    private func tellWritten(_ size: UInt64) {
+        let follower = following.withLock { following in
+            following.written = size
+            return following.follower
+        }
+        follower.onWritten(size)
+    }
+
+    private func tellEnded() {
+        let status = status(device: nil)
+        let follower = following.withLock { following in
+            following.ended = status
+            return following.follower
+        }
+        follower.onEnded(status)
     }
 
     /// Records. Waits when `queueLimit` bytes wait to be written: bytes that were relayed are not dropped from the trace
@@ -141,6 +171,7 @@ final class TraceFile: Sendable {
         guard result == 0 else {
             work.release()
             stop(.system(result))
+            tellEnded()
             return
         }
         let started = identity
@@ -164,7 +195,7 @@ final class TraceFile: Sendable {
                 let stop = batch.withUnsafeBytes { work.file.append($0) }
                 let size = work.file.size
                 monitor.withLock { $0.bytes = size }
-                follower.withLock { $0 }.onWritten(size)
+                tellWritten(size)
                 if let stop {
                     self.stop(stop)
                     break
@@ -175,7 +206,7 @@ final class TraceFile: Sendable {
                 break
             }
         }
-        follower.withLock { $0 }.onEnded(status(device: nil))
+        tellEnded()
     }
 
     /// Takes all blocks that wait, as soon as there are enough of them. Returns whether the file is ending.

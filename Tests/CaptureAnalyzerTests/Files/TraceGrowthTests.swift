@@ -57,6 +57,19 @@ import WireFormats
         return events.withLock { $0 }
     }
 
+    @Test("a reader that has given up keeps nobody waiting")
+    func givenUp() throws {
+        let growth = try #require(TraceGrowth())
+        let answers = Mutex<[Int]>([])
+        growth.whenRead(upTo: 1_000) { answers.withLock { $0.append(1) } }
+        let early = answers.withLock { $0 }
+        #expect(early.isEmpty)
+        growth.giveUpReading()
+        growth.whenRead(upTo: 2_000) { answers.withLock { $0.append(2) } }
+        let late = answers.withLock { $0 }
+        #expect(late == [1, 2])
+    }
+
     static func temporaryFile() -> String {
         FileManager.default.temporaryDirectory.appending(path: "growth-\(UUID().uuidString).pcapng").path
     }

@@ -25,6 +25,39 @@ import Testing
         #expect(table.enter(activities[3], of: one) == nil)
     }
 
+    @Test func refusalsAreCounted() {
+        var limits = ProxyLimits()
+        limits.refusals = 2
+        let table = ConnectionTable(limits: limits)
+        let begun = [table.beginRefusal(), table.beginRefusal(), table.beginRefusal()]
+        #expect(begun == [true, true, false])
+        table.endRefusal()
+        let again = table.beginRefusal()
+        #expect(again)
+    }
+
+    @Test func strangersBeyondTheLimitAreReset() async throws {
+        let run = try await ProxyRun {
+            $0.allowedClients = []
+            $0.limits.refusals = 1
+        }
+        // The first says nothing, and holds the only place.
+        let first = try BlockingSocket(port: run.port)
+        let second = try await onThread { [port = run.port] () -> [UInt8]? in
+            for _ in 0..<200 {
+                let socket = try BlockingSocket(port: port)
+                socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+                guard let answer = socket.readAll() else { return nil }
+                if answer.isEmpty { return nil }
+                usleep(10_000)
+            }
+            return []
+        }
+        #expect(second == nil, "it is reset")
+        first.close()
+        _ = try await run.finish()
+    }
+
     @Test func aConnectionTooManyIsTurnedAwayAndTold() async throws {
         let run = try await ProxyRun { $0.limits.connectionsPerDevice = 1 }
         let first = try BlockingSocket(port: run.port)

@@ -111,6 +111,39 @@ import WireFormats
         #expect(size ?? .max <= 50_000 + taken)
     }
 
+    @Test("who follows a file that has ended already is told so")
+    func followedLate() throws {
+        let folder = try ScratchFolder()
+        let file = try BlockFile(path: folder["l.pcapng"], limit: nil) { _, _ in
+            errno = ENOSPC
+            return -1
+        }
+        let trace = TraceFile(
+            file, trace: TraceWriter(version: "1", started: Self.time), queueLimit: 1 << 20, onStop: { _ in })
+        trace.end { _ in }
+        let ends = Mutex<[FileStatus]>([])
+        trace.follow(RecordingFollower(onEnded: { status in ends.withLock { $0.append(status) } }))
+        #expect(ends.withLock { $0.map(\.stopped) } == [.system(ENOSPC)])
+    }
+
+    @Test("who follows late is told of what was written before")
+    func followedWhileWriting() throws {
+        let folder = try ScratchFolder()
+        let file = try BlockFile(path: folder["w.pcapng"], limit: nil)
+        let trace = TraceFile(
+            file, trace: TraceWriter(version: "1", started: Self.time), queueLimit: 1 << 20, onStop: { _ in })
+        trace.end { $0.end(at: Self.time) }
+        let written = Mutex<UInt64>(0)
+        let ends = Mutex<[FileStatus]>([])
+        trace.follow(
+            RecordingFollower(
+                onWritten: { size in written.withLock { $0 = size } },
+                onEnded: { status in ends.withLock { $0.append(status) } }))
+        let (told, size) = (ends.withLock { $0 }, written.withLock { $0 })
+        #expect(told.map(\.isComplete) == [true])
+        #expect(told.first?.bytes == size)
+    }
+
     @Test("a real disk that is full", .enabled(if: getuid() == 0, "mounting needs root"))
     func tmpfs() throws {
         let folder = try ScratchFolder()
