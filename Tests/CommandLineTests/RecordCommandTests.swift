@@ -8,19 +8,24 @@ import Testing
 @testable import CommandLine
 
 @Suite struct RecordCommandTests {
-    private struct Ran {
+    private struct Ran: Sendable {
         var status: Status
         var result: String
         var talk: String
     }
 
-    private static func run(_ words: [String], in folder: String) -> Ran {
-        let (result, talk) = (Gathered(), Gathered())
-        let console = Console(result: { result.add($0) }, talk: { talk.add($0) })
-        let status = Handoff(
-            environment: ["XDG_DATA_HOME": "\(folder)/data", "XDG_RUNTIME_DIR": folder], console: console
-        ).run(words)
-        return Ran(status: status, result: result.text, talk: talk.text)
+    /// Runs a command on a thread of its own: it waits for tasks, which need the threads that tests run on.
+    private static func run(_ words: [String], in folder: String) async -> Ran {
+        await withCheckedContinuation { continuation in
+            Thread {
+                let (result, talk) = (Gathered(), Gathered())
+                let console = Console(result: { result.add($0) }, talk: { talk.add($0) })
+                let status = Handoff(
+                    environment: ["XDG_DATA_HOME": "\(folder)/data", "XDG_RUNTIME_DIR": folder], console: console
+                ).run(words)
+                continuation.resume(returning: Ran(status: status, result: result.text, talk: talk.text))
+            }.start()
+        }
     }
 
     private static func temporaryFolder() throws -> String {
@@ -38,10 +43,10 @@ import Testing
         ["--control", "4775"], ["--marks", "here"], ["--for", "0s"], ["--for", "soon"], ["--profile", "x"],
         ["--report", "pdf=x"], ["--fault", "POST: 503"], ["--fault", "POST /x: explode"], ["--nonsense"],
     ])
-    func wrongUsageIsToldInOneLine(_ words: [String]) throws {
+    func wrongUsageIsToldInOneLine(_ words: [String]) async throws {
         let folder = try Self.temporaryFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let ran = Self.run(
+        let ran = await Self.run(
             ["record", "--out", "\(folder)/a.pcapng", "--control", "none", "--marks", "none", "--for", "1s"]
                 .withoutOption(words[0]) + words, in: folder)
         #expect(ran.status == .usage, "\(words): \(ran.talk)")
@@ -49,22 +54,22 @@ import Testing
         #expect(lines.count == 1 && lines[0].hasPrefix("handoff: "), "\(ran.talk)")
     }
 
-    @Test func aFileThatIsThereIsNotReplaced() throws {
+    @Test func aFileThatIsThereIsNotReplaced() async throws {
         let folder = try Self.temporaryFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = "\(folder)/a.pcapng"
         try Data("mine".utf8).write(to: URL(filePath: path))
-        let ran = Self.run(["record", "--out", path, "--for", "1s"], in: folder)
+        let ran = await Self.run(["record", "--out", path, "--for", "1s"], in: folder)
         #expect(ran.status == .usage)
         #expect(ran.talk.contains("is there already"))
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
     }
 
-    @Test func aRecordingWithoutTrafficIsInconclusiveAndReadsBack() throws {
+    @Test func aRecordingWithoutTrafficIsInconclusiveAndReadsBack() async throws {
         let folder = try Self.temporaryFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = "\(folder)/quiet.pcapng"
-        let ran = Self.run(
+        let ran = await Self.run(
             [
                 "record", "--listen", "127.0.0.1:0", "--control", "127.0.0.1:0", "--marks", "127.0.0.1:0", "--out",
                 path,
@@ -73,7 +78,7 @@ import Testing
             ], in: folder)
         #expect(ran.status == .inconclusive, "\(ran.talk)")
         #expect(ran.talk.contains("never fired"))
-        let checked = Self.run(["check", path, "--report", "json=\(folder)/later.json"], in: folder)
+        let checked = await Self.run(["check", path, "--report", "json=\(folder)/later.json"], in: folder)
         #expect(checked.status == .inconclusive)
         let live = try String(contentsOfFile: "\(folder)/live.json", encoding: .utf8)
         let later = try String(contentsOfFile: "\(folder)/later.json", encoding: .utf8)
