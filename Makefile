@@ -19,7 +19,7 @@ release: packages
 
 # Suites that talk over sockets run by themselves: beside hundreds of computing tests they would wait for a thread until
 # their peers give up.
-LIVE := ^(EventLoopTests|HandoffProxyTests|LabTests)\.|^CommandLineTests\.(Demo|Record|Mark|CA|Local|LabSetUp|SameVerdict|Live)
+LIVE := ^(EventLoopTests|HandoffProxyTests|LabTests)\.|^CommandLineTests\.(Demo|Record[A-Z]|Mark|CA|Local|LabSetUp|SameVerdict|Live)
 
 test: test-packages
 	$(SWIFT) build --build-tests $(FLAGS)

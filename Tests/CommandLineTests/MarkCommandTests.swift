@@ -54,21 +54,28 @@ import Testing
         }
     }
 
+    /// Runs a command on a thread of its own: what answers it needs the threads that tests run on.
+    private func command(_ words: [String], environment: [String: String] = [:]) async -> CommandRun {
+        await withCheckedContinuation { continuation in
+            Thread { continuation.resume(returning: CommandRun(words, environment: environment)) }.start()
+        }
+    }
+
     @Test func aMarkIsSentAndItsAcknowledgementPrinted() async throws {
         let scratch = try Scratch()
         defer { scratch.remove() }
         let recorder = try await Recorder(scratch)
         let environment = ["XDG_RUNTIME_DIR": scratch.path("run")]
 
-        let tap = CommandRun(["mark", "tap", "--target", "share", "--count", "2"], environment: environment)
+        let tap = await command(["mark", "tap", "--target", "share", "--count", "2"], environment: environment)
         #expect(tap.status == .conforming && tap.talk == "")
         #expect(try JSONValue.parse(tap.result)["sequence"]?.integerValue == 1)
-        let short = CommandRun(["mark", "tap", "neutral", "--by=script", "--id", "7"], environment: environment)
+        let short = await command(["mark", "tap", "neutral", "--by=script", "--id", "7"], environment: environment)
         #expect(short.status == .conforming)
-        let again = CommandRun(
+        let again = await command(
             ["mark", "tap", "neutral", "--by=script", "--id", "7", "--control", recorder.controlFile])
         #expect(try JSONValue.parse(again.result)["repeat"]?.boolValue == true)
-        let half = CommandRun(
+        let half = await command(
             [
                 "mark", "tap", "share", "--id", "8", "--phase", "pre", "--attr", "row=3", "--note", "first",
                 "--control", "\(recorder.address)", "--token", recorder.plane.token.text,
@@ -81,28 +88,28 @@ import Testing
         #expect(marks.last?.phase == .pre && marks.last?.attributes == ["row": "3", "note": "first"])
 
         // An unknown kind is taken, with a warning.
-        let odd = CommandRun(["mark", "somersault"], environment: environment)
+        let odd = await command(["mark", "somersault"], environment: environment)
         #expect(odd.status == .conforming && odd.talk.contains("kind 'somersault' is not known"))
         // What the recorder refuses is told in one line.
-        let late = CommandRun(
+        let late = await command(
             ["mark", "tap", "--at", "2026-01-02T00:00:00Z", "--until", "2026-01-01T00:00:00Z"], environment: environment
         )
         #expect(late.status == .usage && late.talk.contains("refused the mark: "))
         #expect(late.talk.split(separator: "\n").count == 1)
-        let stranger = CommandRun(["mark", "end", "--control", "\(recorder.address)", "--token", "guess"])
+        let stranger = await command(["mark", "end", "--control", "\(recorder.address)", "--token", "guess"])
         #expect(stranger.status == .unreadable && stranger.talk.contains("token"))
         await recorder.end()
 
-        let gone = CommandRun(["mark", "end"], environment: environment)
+        let gone = await command(["mark", "end"], environment: environment)
         #expect(gone.status == .unreadable)
         #expect(gone.talk.contains("no recorder answers at \(recorder.address)"))
         #expect(gone.talk.split(separator: "\n").count == 1)
     }
 
-    @Test func withoutARecorderItSaysSo() throws {
+    @Test func withoutARecorderItSaysSo() async throws {
         let scratch = try Scratch()
         defer { scratch.remove() }
-        let run = CommandRun(["mark", "end"], environment: ["XDG_RUNTIME_DIR": scratch.path("run")])
+        let run = await command(["mark", "end"], environment: ["XDG_RUNTIME_DIR": scratch.path("run")])
         #expect(run.status == .unreadable && run.talk.contains("no recorder is running here"))
         #expect(run.talk.split(separator: "\n").count == 1)
     }
@@ -114,8 +121,8 @@ import Testing
         (["mark", "tap", "--phase", "mid"], "--phase is one of pre, post"),
         (["mark", "tap", "--attr", "x"], "--attr takes NAME=VALUE"),
         (["mark", "tap", "--colour", "x"], "unknown option"),
-    ]) func wrongWordsAreUsageErrors(words: [String], message: String) {
-        let run = CommandRun(words)
+    ]) func wrongWordsAreUsageErrors(words: [String], message: String) async {
+        let run = await command(words)
         #expect(run.status == .usage)
         #expect(run.talk.contains(message), "\(run.talk)")
     }

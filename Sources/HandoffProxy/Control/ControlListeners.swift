@@ -117,7 +117,7 @@ public actor ControlListeners {
                     continue
                 }
                 connectionCount += 1
-                group.addTask { await self.serve(accepted) }
+                group.addTask(executorPreference: loop) { await self.serve(accepted) }
             }
             group.cancelAll()
         }

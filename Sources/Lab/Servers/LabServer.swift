@@ -34,7 +34,7 @@ public actor LabServer {
 
     /// Serves until `stop`.
     func start() {
-        service = Task { await serve() }
+        service = Task(executorPreference: loop) { await self.serve() }
     }
 
     /// Closes the listener and all connections.
@@ -47,7 +47,7 @@ public actor LabServer {
     private func serve() async {
         await withDiscardingTaskGroup { group in
             while let accepted = try? await listener.accept() {
-                group.addTask { await self.serve(accepted) }
+                group.addTask(executorPreference: loop) { await self.serve(accepted) }
             }
             group.cancelAll()
         }

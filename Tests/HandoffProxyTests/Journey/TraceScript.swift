@@ -315,8 +315,15 @@ struct TraceScript {
         if !isStoppedHard {
             mark(.end, at: time)
             writer.end(at: Self.instant(time))
+            if hasBeside {
+                // The second interface was watched to the end.
+                beside.statistics(
+                    InterfaceStatistics(
+                        interface: 1, time: Self.instant(time), started: Self.instant(0), ended: Self.instant(time),
+                        received: 0, droppedByInterface: 0))
+            }
         }
-        written += writer.takeBytes()
+        written += writer.takeBytes() + beside.takeBytes()
         var judge = SessionJudge(policy: try Self.policy(), options: JudgeOptions())
         var events: [SessionEvent] = []
         try Self.read(written) {
