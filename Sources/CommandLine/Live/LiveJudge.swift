@@ -30,6 +30,8 @@ final class LiveJudge: Sendable {
         /// Violations that were shown, by rule.
         var shown: [String: Set<String>] = [:]
         var hasNews = false
+        /// Whether anything but the file itself was seen: of an empty trace there is nothing to show.
+        var hasContent = false
         var lastLook = Instant.distantPast
     }
 
@@ -126,6 +128,10 @@ final class LiveJudge: Sendable {
                 known.withLock { $0 = knowledge }
             }
             switch event {
+            case .connectionOpened, .mark: state.hasContent = true
+            default: break
+            }
+            switch event {
             case .exchange, .message, .mark, .blindSpot, .proxyEvent, .nameLookup, .clientHello:
                 state.hasNews = true
                 return true
@@ -145,7 +151,7 @@ final class LiveJudge: Sendable {
             guard isIdle || isLast || now.nanoseconds(since: state.lastLook) >= Self.lookInterval else {
                 return ("", nil)
             }
-            let lines = state.timeline?.takeText() ?? ""
+            let lines = state.hasContent ? state.timeline?.takeText() ?? "" : ""
             guard !isLast, state.hasNews, now.nanoseconds(since: state.lastLook) >= Self.lookInterval else {
                 return (lines, nil)
             }
