@@ -17,14 +17,14 @@ release: packages
 	@echo "Building handoff (release) …"
 	@$(SWIFT) build -c release --product handoff $(FLAGS) 2>&1 | tail -n 1
 
-# Suites that talk over sockets run by themselves: beside hundreds of computing tests they would wait for a thread until
-# their peers give up.
+# Suites that talk over sockets run by themselves and one test after the other: beside hundreds of others they would wait
+# for a thread until their peers give up.
 LIVE := ^(EventLoopTests|HandoffProxyTests|LabTests)\.|^CommandLineTests\.(Demo|Record[A-Z]|Mark|CA|Local|LabSetUp|SameVerdict|Live)
 
 test: test-packages
 	$(SWIFT) build --build-tests $(FLAGS)
 	$(SWIFT) test --skip-build $(FLAGS) --skip '$(LIVE)'
-	$(SWIFT) test --skip-build $(FLAGS) --filter '$(LIVE)'
+	$(SWIFT) test --skip-build $(FLAGS) --no-parallel --filter '$(LIVE)'
 
 # The set-up of docs/lab.md, in network namespaces (as root).
 lab: release test-packages
