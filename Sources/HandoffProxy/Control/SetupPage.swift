@@ -78,7 +78,7 @@ struct SetupPage: Sendable {
         if isThroughProxy {
             section += "<p class=\"good\">This page came through the proxy: the setting works.</p>\n"
         } else {
-            section += "<p class=\"todo\">This page did not come through the proxy yet.</p>\n"
+            section += "<p class=\"missing\">This page did not come through the proxy yet.</p>\n"
         }
         if let proxy {
             section += """

@@ -18,7 +18,7 @@ extension SetupPage {
         .marks { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: .6rem; }
         .marks form { margin: 0; }
         .good, .notice { border-left: 4px solid #197a3e; padding-left: .7rem; }
-        .todo { border-left: 4px solid #b45309; padding-left: .7rem; }
+        .missing { border-left: 4px solid #b45309; padding-left: .7rem; }
         .note { opacity: .85; }
         img { background: #fff; max-width: 100%; height: auto; }
 

@@ -5,8 +5,8 @@ internal import WireFormats
 
 /// One network interface being captured with libpcap, by one thread at a time.
 final class LiveCapture: @unchecked Sendable {
-    // `@unchecked`: `droppedBefore` is set by `init` alone; `handle` is used by whoever opened it until the capturing thread takes over, and by that thread alone
-    // from then on; libpcap's handles are not bound to a thread.
+    // Sendable: `droppedBefore` is set by `init` alone; `handle` is used by whoever opened it until the capturing thread
+    // takes over, and by that thread alone from then on; libpcap's handles are not bound to a thread.
     private let handle: OpaquePointer
     /// The interface's name; `any` is all of them.
     let interface: String
