@@ -28,8 +28,9 @@ public struct TransportLimits: Hashable, Sendable {
     /// Packets of the connection after a gap without which time alone decides nothing.
     public var gapMinimumPackets = 8
 
-    /// An ended connection takes late packets for this many packets of the capture, or `closingNanoseconds`.
-    public var closingPackets = 256
+    /// An ended connection takes late packets for this many packets of the capture, or `closingNanoseconds`. The proxy's own
+    /// recordings tell up to a second late what a device acknowledged, while other connections go on.
+    public var closingPackets = 4_096
     /// See `closingPackets`.
     public var closingNanoseconds: Int64 = 1_000_000_000
     /// How long an ended connection is remembered, in nanoseconds.
