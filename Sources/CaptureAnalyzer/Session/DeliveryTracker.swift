@@ -33,8 +33,16 @@ struct DeliveryTracker {
 
     /// The connection has ended: what was never acknowledged was not delivered, if the device's acknowledgements were
     /// captured and the trace shows the connection to its end.
-    mutating func closed(_ end: ConnectionEnd) -> [SessionEvent] {
-        let isOver = end.cause != .traceEnded && end.cause != .idle
+    ///
+    /// - Parameter isPolled: whether the acknowledgements are those that a proxy asked its kernel for from time to time. A
+    ///   reset then takes the last of them along; a capture has seen them.
+    mutating func closed(_ end: ConnectionEnd, isPolled: Bool = false) -> [SessionEvent] {
+        let isOver =
+            switch end.cause {
+            case .finished: true
+            case .reset: !isPolled
+            case .idle, .traceEnded: false
+            }
         let answer: Delivery = acknowledged != nil && isOver ? .no : .unknown
         defer { waiting = [] }
         return waiting.map { .delivery($0.exchange, answer, end.last) }

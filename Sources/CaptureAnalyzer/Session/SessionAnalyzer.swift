@@ -127,7 +127,8 @@ extension SessionAnalyzer: StreamSink {
             conversation.close(at: end.last, in: &state)
         } else if let stream = streams[end.id] {
             onStream(end.id, at: end.last) { stack, state in stack.close(end.cause, at: end.last, in: &state) }
-            for event in stream.deliveries.closed(end) { state.emit(event) }
+            let told = stream.deliveries.closed(end, isPolled: state.proxy.isOwnRecording)
+            for event in told { state.emit(event) }
             streams.removeValue(forKey: end.id)
             latest = nil
         }

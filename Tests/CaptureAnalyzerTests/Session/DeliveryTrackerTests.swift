@@ -59,4 +59,16 @@ import Testing
         #expect(tracker.closed(end(cause)) == [.delivery(exchange(0), expected, packet(99))])
         #expect(tracker.closed(end(cause)).isEmpty, "told once")
     }
+
+    /// A proxy that asks its kernel now and then may have missed the last word before a reset; a capture has seen it.
+    @Test(arguments: [
+        (ConnectionEnd.Cause.reset(by: .client), Delivery.unknown), (.reset(by: .server), .unknown), (.finished, .no),
+    ])
+    func aResetHidesTheLastAcknowledgementThatWasPolled(cause: ConnectionEnd.Cause, expected: Delivery) {
+        var tracker = DeliveryTracker()
+        _ = tracker.acknowledged(upTo: 10, at: packet(1))
+        tracker.received(upTo: 500)
+        #expect(tracker.responded(exchange(0), at: packet(2)) == nil)
+        #expect(tracker.closed(end(cause), isPolled: true) == [.delivery(exchange(0), expected, packet(99))])
+    }
 }
