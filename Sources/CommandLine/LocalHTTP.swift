@@ -41,6 +41,13 @@ struct LocalHTTP {
         return IPAddress(name).map { Endpoint(address: $0, port: port) }
     }
 
+    /// Whether anybody listens there.
+    var isAnswered: Bool {
+        guard let descriptor = try? connect() else { return false }
+        close(descriptor)
+        return true
+    }
+
     /// Posts JSON.
     func post(_ path: String, body: [UInt8], token: String) throws(Failure) -> Answer {
         // A token comes out of a file or the command line; it must not add fields of its own.

@@ -1,4 +1,5 @@
 import Foundation
+import HandoffProxy
 import Testing
 
 @testable import CommandLine
@@ -51,5 +52,29 @@ import Testing
         }
         #expect(run.status == .usage)
         #expect(run.talk.contains("127.0.0.1:\(taken.number)") && run.talk.contains("in use"), "\(run.talk)")
+    }
+
+    /// A second recorder of the same user leaves the first one's control file alone, and says where its own is.
+    @Test func anotherRecordersControlFileIsLeftAlone() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "second-\(UUID().uuidString)")
+        let own = folder.appending(path: "handoff")
+        try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let first = try TakenPort()
+        let usual = own.appending(path: "control.json").path
+        try ControlFile(address: "127.0.0.1:\(first.number)", token: .random()).write(to: usual)
+        let before = try Data(contentsOf: URL(filePath: usual))
+        let words = [
+            "record", "--out", folder.appending(path: "a.pcapng").path, "--for", "1s", "--marks", "none",
+            "--listen", "127.0.0.1:0", "--control", "127.0.0.1:0",
+        ]
+        let environment = ["XDG_DATA_HOME": folder.path, "XDG_RUNTIME_DIR": folder.path]
+        let run = await withCheckedContinuation { continuation in
+            Thread { continuation.resume(returning: CommandRun(words, environment: environment)) }.start()
+        }
+        #expect(run.talk.contains("Another recorder runs here"), "\(run.talk)")
+        #expect(try Data(contentsOf: URL(filePath: usual)) == before)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: own.path).filter { $0.hasPrefix("control") }.count == 1)
     }
 }

@@ -28,7 +28,10 @@ struct RecordGreeting {
         }
         display.say("Marks: \(session.control.markAddress)?kind=tap&target=share")
         if let control = await session.controlAddress {
-            display.say("Control API: http://\(control)/ (token in \(configuration.controlTokenPath ?? "no file"))")
+            display.say("Control API: http://\(control)/ (token in \(session.controlFilePath ?? "no file"))")
+            if let path = session.controlFilePath, path != configuration.controlTokenPath {
+                display.say("Another recorder runs here: mark this one with handoff mark --control \(path)")
+            }
         }
         switch configuration.chiaJourney {
         case .heads: display.say("The person's visit to Chia is not recorded, but for request heads (--chia-journey).")

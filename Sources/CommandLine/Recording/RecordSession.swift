@@ -44,6 +44,7 @@ final class RecordSession: Sendable {
     private let loops: EventLoopGroup
     private let listeners: ControlListeners
     private let display: LiveDisplay
+    private let controlFile = Mutex<String?>(nil)
     private let telling = Mutex<Task<Void, Never>?>(nil)
     private let stopping = AsyncStream<String>.makeStream()
     private let notices = AsyncStream<RecordingNotice>.makeStream(bufferingPolicy: .bufferingNewest(1_000))
@@ -109,8 +110,10 @@ final class RecordSession: Sendable {
                 control: settings.configuration.controlAddress,
                 marks: settings.configuration.markAddresses)
             try await proxy.start()
-            if let path = settings.configuration.controlTokenPath, let address = await listeners.controlAddress {
+            if let usual = settings.configuration.controlTokenPath, let address = await listeners.controlAddress {
+                let path = Self.controlFile(usual, port: address.port)
                 try ControlFile(address: "\(address)", token: control.token).write(to: path)
+                controlFile.withLock { $0 = path }
             }
         } catch {
             await end()
@@ -118,6 +121,17 @@ final class RecordSession: Sendable {
         }
         let own = await proxy.addresses + [listeners.controlAddress].compactMap(\.self) + listeners.markAddresses
         recording.startCapture(excluding: own)
+    }
+
+    /// The file by which `handoff mark` finds this recorder; nil when there is none.
+    var controlFilePath: String? { controlFile.withLock { $0 } }
+
+    /// The usual control file, or one with the port in its name while another recorder that answers has the usual one.
+    private static func controlFile(_ usual: String, port: UInt16) -> String {
+        guard let other = try? ControlFile.read(usual), let client = try? LocalHTTP(address: other.address),
+            client.isAnswered
+        else { return usual }
+        return usual.hasSuffix(".json") ? "\(usual.dropLast(5))-\(port).json" : "\(usual)-\(port)"
     }
 
     /// Where the control API is; nil when it is nowhere.
@@ -156,9 +170,7 @@ final class RecordSession: Sendable {
         recording.stop(at: WallClock.now)
         notices.continuation.finish()
         await telling.withLock { $0 }?.value
-        if let path = settings.configuration.controlTokenPath {
-            ControlFile(address: "", token: control.token).remove(from: path)
-        }
+        if let path = controlFilePath { ControlFile(address: "", token: control.token).remove(from: path) }
         loops.stop()
     }
 }
