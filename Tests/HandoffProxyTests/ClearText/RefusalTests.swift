@@ -93,7 +93,7 @@ import Testing
     @Test(arguments: chunks)
     func badChunksEndTheRequest(content: String, forwarded: String) {
         let head = "POST http://a/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
-        for split in [FaultScript.Split.whole, .bytes] {
+        for split in [TextSplit.whole, .bytes] {
             let actions = RelayScript(steps: [.client(head + content + "GET http://a/ HTTP/1.1\r\n\r\n")]).run(split)
             #expect(
                 FaultStageTests.bySide(actions)[0]
@@ -118,7 +118,7 @@ import Testing
 
     private func expectRefusal(_ request: String, status: Int = 400) {
         let shown = String(request.prefix(200))
-        for split in [FaultScript.Split.whole, .bytes] {
+        for split in [TextSplit.whole, .bytes] {
             let actions = RelayScript(steps: [.client(request), .clientFinished]).run(split)
             #expect(!actions.contains { $0.hasPrefix("dial") || $0.hasPrefix("> ") }, "\(shown): \(actions)")
             #expect(actions.contains { $0.hasPrefix("< HTTP/1.1 \(status) ") }, "\(shown): \(actions)")

@@ -18,7 +18,7 @@ struct RelayScript {
     var steps: [Step]
 
     /// The actions, with neighbouring bytes to one side joined.
-    func run(_ split: FaultScript.Split = .whole) -> [String] {
+    func run(_ split: TextSplit = .whole) -> [String] {
         var relay = ProxyFormRelay { $0.text == "mark.handoff.test" }
         var generator = SeededGenerator(seed: 0)
         if case .random(let given) = split { generator = given }
@@ -26,12 +26,12 @@ struct RelayScript {
         for step in steps {
             switch step {
             case .client(let text):
-                for piece in Self.pieces(text, split, &generator) {
+                for piece in split.pieces(of: text, using: &generator) {
                     actions += piece.withUnsafeBytes { relay.client($0) }
                     for _ in 0..<1_000 where relay.canResume { actions += relay.resume() }
                 }
             case .server(let text):
-                for piece in Self.pieces(text, split, &generator) {
+                for piece in split.pieces(of: text, using: &generator) {
                     actions += piece.withUnsafeBytes { relay.server($0) }
                     for _ in 0..<1_000 where relay.canResume { actions += relay.resume() }
                 }
@@ -43,25 +43,6 @@ struct RelayScript {
             for _ in 0..<1_000 where relay.canResume { actions += relay.resume() }
         }
         return Self.text(actions)
-    }
-
-    static func pieces(
-        _ text: String, _ split: FaultScript.Split, _ generator: inout SeededGenerator
-    ) -> [[UInt8]] {
-        let bytes = Array(text.utf8)
-        switch split {
-        case .whole: return [bytes]
-        case .bytes: return bytes.map { [$0] }
-        case .random:
-            var pieces: [[UInt8]] = []
-            var at = 0
-            while at < bytes.count {
-                let count = min(bytes.count - at, Int.random(in: 1...24, using: &generator))
-                pieces.append(Array(bytes[at..<at + count]))
-                at += count
-            }
-            return pieces
-        }
     }
 
     static func text(_ actions: [ProxyFormRelay.Action]) -> [String] {

@@ -19,14 +19,8 @@ struct FaultScript {
     var host = "api.example.com"
     var steps: [Step]
 
-    /// How the bytes of each step are cut.
-    enum Split {
-        case whole, bytes
-        case random(SeededGenerator)
-    }
-
     /// The actions, with neighbouring bytes to one side joined.
-    func run(_ split: Split = .whole, table: FaultTable = FaultTable()) throws -> [String] {
+    func run(_ split: TextSplit = .whole, table: FaultTable = FaultTable()) throws -> [String] {
         for fault in faults { _ = table.add(try FaultRule(parsing: fault)) }
         guard let name = HostName(host), var stage = table.stage(host: name, port: 443) else { return ["no stage"] }
         var generator = SeededGenerator(seed: 0)
@@ -35,11 +29,11 @@ struct FaultScript {
         for step in steps {
             switch step {
             case .client(let text):
-                for piece in pieces(text, split, &generator) {
+                for piece in split.pieces(of: text, using: &generator) {
                     actions += piece.withUnsafeBytes { stage.client($0, at: Self.now) }
                 }
             case .server(let text):
-                for piece in pieces(text, split, &generator) {
+                for piece in split.pieces(of: text, using: &generator) {
                     actions += piece.withUnsafeBytes { stage.server($0, at: Self.now) }
                 }
             case .clientFinished: actions += stage.clientFinished()
@@ -47,23 +41,6 @@ struct FaultScript {
             }
         }
         return Self.text(actions)
-    }
-
-    private func pieces(_ text: String, _ split: Split, _ generator: inout SeededGenerator) -> [[UInt8]] {
-        let bytes = Array(text.utf8)
-        switch split {
-        case .whole: return [bytes]
-        case .bytes: return bytes.map { [$0] }
-        case .random:
-            var pieces: [[UInt8]] = []
-            var at = 0
-            while at < bytes.count {
-                let count = min(bytes.count - at, Int.random(in: 1...24, using: &generator))
-                pieces.append(Array(bytes[at..<at + count]))
-                at += count
-            }
-            return pieces
-        }
     }
 
     static func text(_ actions: [FaultStage.Action]) -> [String] {
