@@ -14,11 +14,15 @@ public struct RuleDescription: Hashable, Sendable {
     public var matrix: [String]
     /// What makes it inconclusive, in one sentence.
     public var inconclusiveWhen: String
+    /// Policy keys that change how it judges (`timing: {double-tap}`), in the policy's own notation.
+    public var options: [String]
+    /// A short story that violates it, and what the verdict says then; one sentence or two of our own.
+    public var example: String
 
     /// Makes a description.
     public init(
         id: String, name: String, severity: Severity, sentence: String, heading: String, matrix: [String] = [],
-        inconclusiveWhen: String
+        inconclusiveWhen: String, options: [String] = [], example: String = ""
     ) {
         self.id = id
         self.name = name
@@ -27,6 +31,8 @@ public struct RuleDescription: Hashable, Sendable {
         self.heading = heading
         self.matrix = matrix
         self.inconclusiveWhen = inconclusiveWhen
+        self.options = options
+        self.example = example
     }
 }
 

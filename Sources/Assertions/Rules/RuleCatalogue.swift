@@ -11,12 +11,27 @@ public enum RuleCatalogue {
     ]
 
     static let rules: [any Rule.Type] = [
-        NoChiaBeforeAction.self, NoSessionBeforeShareTap.self, AppNeverContactsChia.self, NoProbeOfHandoffURL.self,
-        OneSessionRequestPerTapBurst.self, NoOverlappingAttempts.self, OneExternalNavigationPerBurst.self,
-        KeyPresentAndUUIDv4.self, SameKeySameBody.self, UncertainKeepsKey.self, NoHandoffURLInTelemetry.self,
-        TokenOnlyToChiaByBrowser.self, NoStatusCall.self,
-        PlaintextCoverage.self, NoBypass.self, ClockBound.self, MarksConsistent.self, AttributionCoverage.self,
-        CaptureComplete.self, DevicesApart.self, Exercised.self,
+        NoChiaBeforeAction.self,
+        NoSessionBeforeShareTap.self,
+        AppNeverContactsChia.self,
+        NoProbeOfHandoffURL.self,
+        OneSessionRequestPerTapBurst.self,
+        NoOverlappingAttempts.self,
+        OneExternalNavigationPerBurst.self,
+        KeyPresentAndUUIDv4.self,
+        SameKeySameBody.self,
+        UncertainKeepsKey.self,
+        NoHandoffURLInTelemetry.self,
+        TokenOnlyToChiaByBrowser.self,
+        NoStatusCall.self,
+        PlaintextCoverage.self,
+        NoBypass.self,
+        ClockBound.self,
+        MarksConsistent.self,
+        AttributionCoverage.self,
+        CaptureComplete.self,
+        DevicesApart.self,
+        Exercised.self,
     ]
 
     /// The description of a rule by its id.

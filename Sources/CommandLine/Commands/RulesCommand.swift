@@ -42,6 +42,8 @@ struct RulesCommand {
         if !rule.matrix.isEmpty { lines.append("  matrix        \(rule.matrix.joined(separator: ", "))") }
         lines.append("  gate          \(RuleCatalogue.headline.contains(rule.id) ? "headline" : "none by default")")
         lines += ["", "  Inconclusive when: \(rule.inconclusiveWhen)"]
+        if !rule.options.isEmpty { lines += ["", "  Options: \(rule.options.joined(separator: "; "))"] }
+        if !rule.example.isEmpty { lines += ["", "  Example: \(rule.example)"] }
         handoff.console.result(lines.joined(separator: "\n") + "\n")
         return .conforming
     }

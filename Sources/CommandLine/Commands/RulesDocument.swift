@@ -44,6 +44,9 @@ enum RulesDocument {
 
     private static func section(_ rule: RuleDescription) -> String {
         let matrix = rule.matrix.isEmpty ? "–" : rule.matrix.joined(separator: ", ")
+        let options =
+            rule.options.isEmpty ? "" : "\n- Options: \(rule.options.map { "`\($0)`" }.joined(separator: ", "))"
+        let example = rule.example.isEmpty ? "" : "\n- Example: \(rule.example)"
         return """
             ### \(rule.id) \(rule.name)
 
@@ -52,7 +55,7 @@ enum RulesDocument {
             - Severity: \(rule.severity.rawValue)
             - Contract: \(rule.heading)
             - Matrix rows: \(matrix)
-            - Inconclusive when: \(rule.inconclusiveWhen)
+            - Inconclusive when: \(rule.inconclusiveWhen)\(options)\(example)
             """
     }
 
