@@ -1,6 +1,7 @@
-import Assertions
 import SessionTrace
 import Testing
+
+@testable import Assertions
 
 /// HR-46 and HR-47 over sessions; what the scanner finds in which encoding is its own suites' matter.
 @Suite struct LeakRuleTests {
@@ -126,6 +127,55 @@ import Testing
     @Test func aTokenInADNSNameFailsTheSecond() throws {
         let verdict = try judge { $0.lookup("\(ScriptedSession.token.lowercased()).x.example", at: 10) }
         #expect(verdict["HR-47"].verdict == .fail, "\(verdict.story)")
+    }
+
+    @Test func offeredProtocolsAreSearched() throws {
+        func model(_ names: [String]) -> Session {
+            var model = SessionModel(policy: .defaults, options: JudgeOptions())
+            var session = ScriptedSession.conformingShare()
+            let id = session.connect(.app, "tls.vendor.example", at: 20)
+            for event in session.events() {
+                if case .clientHello(var hello) = event, hello.connection == id {
+                    hello.applicationProtocols = names
+                    model.receive(.clientHello(hello))
+                } else {
+                    model.receive(event)
+                }
+            }
+            return model.finish()
+        }
+        let hits = model(["h2", ScriptedSession.token]).leaks.flatMap(\.hits).filter {
+            $0.location == "application-protocol"
+        }
+        #expect(hits.count == 1)
+        #expect(
+            model(["h2", "http/1.1", "some-protocol/2"]).leaks.flatMap(\.hits).allSatisfy {
+                $0.location != "application-protocol"
+            })
+    }
+
+    @Test func craftedValuesOfAReturnAreNeedles() throws {
+        #expect(SessionModel.canaries(in: "paid-7f3a9c21") == ["paid-7f3a9c21"])
+        #expect(
+            SessionModel.canaries(in: "https://www.partner.example/?status=a%2Fb-1234567&n=2#frag-98765432")
+                == ["a/b-1234567", "2", "frag-98765432"])
+        var session = ScriptedSession.conformingShare()
+        session.mark(.return, at: 60, attributes: ["status": "completed-canary-5f1e"])
+        session.exchange(.app, "GET", "https://api.partner.example/home?from=completed-canary-5f1e", at: 61)
+        var model = SessionModel(policy: .defaults, options: JudgeOptions())
+        for event in session.events() { model.receive(event) }
+        let hits = model.finish().leaks.flatMap(\.hits).filter { $0.needle?.kind == .canary }
+        #expect(hits.map(\.place) == ["query:from"])
+    }
+
+    @Test func responsesCanBeSearched() throws {
+        var model = SessionModel(policy: .defaults, options: JudgeOptions())
+        for event in ScriptedSession.conformingShare().events() { model.receive(event) }
+        var fields = FieldSection()
+        fields.append("location", ScriptedSession.url)
+        let at = PacketReference(number: 9, time: Instant(nanoseconds: 9))
+        let response = Response(status: 302, reason: "", fields: fields, started: at, ended: at)
+        #expect(model.found(in: response).hits.map(\.place) == ["header:location"])
     }
 
     @Test func aWebSocketMessageIsSearched() throws {

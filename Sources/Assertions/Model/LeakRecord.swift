@@ -8,7 +8,8 @@ struct LeakRecord: Hashable, Sendable {
         /// A WebSocket message; the request is the one that opened the connection.
         case message(RequestRecord?, host: HostName?, Evidence)
         case lookup(HostName, Evidence)
-        case serverName(HostName, Evidence, ConnectionID)
+        /// A ClientHello: its server name or the protocols that it offers.
+        case serverName(HostName?, Evidence, ConnectionID)
     }
 
     var carrier: Carrier
@@ -24,7 +25,8 @@ struct LeakRecord: Hashable, Sendable {
         switch carrier {
         case .request(let record): record.host
         case .message(_, let host, _): host
-        case .lookup(let host, _), .serverName(let host, _, _): host
+        case .lookup(let host, _): host
+        case .serverName(let host, _, _): host
         }
     }
 

@@ -17,6 +17,52 @@ extension SessionModel {
         }
     }
 
+    /// The crafted values of a `return` mark are looked for in everything that is sent from then on (RULES HR-63): each
+    /// attribute's value, and the values of its query and fragment where it is a URL.
+    mutating func learnCanaries(of mark: Mark) {
+        guard mark.kind == .return else { return }
+        for (_, value) in mark.attributes.sorted(by: { $0.key < $1.key }) {
+            for canary in Self.canaries(in: value) { learn(.canary, canary, since: mark.span.earliest) }
+        }
+    }
+
+    /// The crafted values that a mark's attribute writes.
+    static func canaries(in attribute: String) -> [String] {
+        let parts = attribute.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+            .flatMap { $0.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false) }
+        guard parts.count > 1 else { return [attribute] }
+        // What stands before the query is the registered link, which the app may name.
+        return parts.dropFirst().flatMap { part in
+            part.split(separator: "&").map { pair in
+                var value: [UInt8] = []
+                let text = pair.firstIndex(of: "=").map { pair[pair.index(after: $0)...] } ?? pair
+                Array(text.utf8).withUnsafeBytes { _ = TextDecoding.percent($0, into: &value) }
+                return String(decoding: value, as: UTF8.self)
+            }
+        }
+    }
+
+    /// What a response holds of the values that are known now, in every decoding; no leak, and kept nowhere: for rules
+    /// about what the app receives (RULES HR-36, HR-55).
+    mutating func found(in response: Response) -> ScanResult { scanner.scan(response) }
+
+    /// The same of a WebSocket message, whoever sent it.
+    mutating func found(in message: Message) -> ScanResult { scanner.scan(message) }
+
+    /// The server name and the protocols that a client offered.
+    mutating func search(_ hello: ClientHello, _ flow: Flow) {
+        var hits = hello.serverName.map { scanner.scan(serverName: $0).hits } ?? []
+        hits += scanner.scan(applicationProtocols: hello.applicationProtocols).hits
+        guard !hits.isEmpty else { return }
+        let name = hello.serverName ?? flow.names.first
+        let evidence = Evidence(
+            label: "client hello", packets: [hello.seen.number], span: TimeSpan(hello.seen.time),
+            connection: hello.connection,
+            endpoints: "\(flow.connection.client) → \(flow.connection.server)",
+            subject: redactor.host(name?.text ?? "?"))
+        keep(LeakRecord(carrier: .serverName(name, evidence, hello.connection), hits: hits))
+    }
+
     mutating func search(_ exchange: Exchange, _ flow: Flow?) {
         scan(exchange, flow)
         var kept = exchange

@@ -112,6 +112,7 @@ struct SessionModel: Sendable {
             receive(message)
         case .mark(let mark):
             marks.receive(mark)
+            learnCanaries(of: mark)
         case .proxyEvent(let event):
             receive(event)
         case .secureSession(let session):
@@ -152,14 +153,7 @@ struct SessionModel: Sendable {
         if flow.ja4 == nil { flow.ja4 = hello.ja4 }
         if flow.hello == nil { flow.hello = hello.seen }
         flows[hello.connection] = flow
-        guard let name = hello.serverName else { return }
-        let result = scanner.scan(serverName: name)
-        guard !result.hits.isEmpty else { return }
-        let evidence = Evidence(
-            label: "server name", packets: [hello.seen.number], span: TimeSpan(hello.seen.time),
-            connection: hello.connection,
-            endpoints: "\(flow.connection.client) → \(flow.connection.server)", subject: redactor.host(name.text))
-        keep(LeakRecord(carrier: .serverName(name, evidence, hello.connection), hits: result.hits))
+        search(hello, flow)
     }
 
     private mutating func close(_ end: ConnectionEnd) {

@@ -120,6 +120,15 @@ public struct LeakScanner: Sendable {
         scan(name: Array(serverName.text.utf8), location: "server-name")
     }
 
+    /// Scans the protocol names that a client offers (ALPN, RFC 7301).
+    public mutating func scan(applicationProtocols names: [String]) -> ScanResult {
+        // `h2` and `http/1.1` hide nothing, and nearly every client offers no other.
+        guard names.contains(where: { $0.utf8.count >= NeedleForms.shortest && $0 != "http/1.1" }) else {
+            return .clean
+        }
+        return scan(bytes: Array(names.joined(separator: "\0").utf8), location: "application-protocol")
+    }
+
     /// Scans any bytes under a location of the caller's choice.
     public mutating func scan(bytes: [UInt8], location: String) -> ScanResult {
         var scan = ViewScan(index: index, limits: limits)
