@@ -40,6 +40,8 @@ public struct ModelLimits: Hashable, Sendable {
     public var attemptBytes = 64 << 20
     /// Projection responses.
     public var projections = 5_000
+    /// Requests of any kind, in a few words each; what is beyond leaves rules open that ask about every request.
+    public var loggedRequests = 50_000
     /// Leaks.
     public var hits = 5_000
     /// Names and addresses learnt from DNS answers.

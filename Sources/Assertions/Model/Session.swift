@@ -18,6 +18,8 @@ struct Session {
     /// Set when the host names no partner and the session's host was taken for it.
     let inferredPartner: [HostName]
     let projections: [Projection]
+    /// Every request, with what its body looks like.
+    let requests: RequestLog
     let urls: [HandoffURL]
     let neutralURLs: [NeutralURL]
     let contacts: [Contact]

@@ -33,6 +33,7 @@ extension SessionModel {
             flows[exchange.id.connection] = flow
         }
 
+        log(exchange, request, flow, host, actor, isWithheld: isWithheld)
         if isChiaHost || host.map({ openedHosts.contains($0) }) ?? false {
             if chiaRequests.count < limits.chiaRequests {
                 chiaRequests.append(

@@ -40,6 +40,7 @@ struct SessionModel: Sendable {
     var statusLike: [RequestRecord] = []
     var blindSpots: [BlindRecord] = []
     var backlog = Backlog()
+    var requestLog: RequestLog
     var needles = NeedleBook()
     /// Tokens that this trace itself showed.
     var tokens: [String] = []
@@ -85,6 +86,7 @@ struct SessionModel: Sendable {
         names = NameTable(limit: options.limits.names)
         marks = MarkBook(limit: options.limits.marks)
         dark = DarkTraffic(limit: options.limits.darkHosts)
+        requestLog = RequestLog(limit: options.limits.loggedRequests)
         backlog.limit = options.limits.backlogBytes
         for token in options.foreignTokens {
             learn(.token, String(decoding: token.bytes, as: UTF8.self), since: nil, isForeign: true)

@@ -1,0 +1,88 @@
+import SessionTrace
+import Testing
+
+@testable import Assertions
+
+/// Every request is logged in little memory, with what its body looks like.
+@Suite struct RequestLogTests {
+    private static func session(_ limit: Int = 50_000, _ story: (inout ScriptedSession) -> Void) -> Session {
+        var scripted = ScriptedSession()
+        story(&scripted)
+        var options = JudgeOptions()
+        options.limits.loggedRequests = limit
+        var model = SessionModel(policy: Policy(), options: options)
+        for event in scripted.events() { model.receive(event) }
+        return model.finish()
+    }
+
+    private static func facts(_ body: String, type: String = "application/json") -> BodyFacts? {
+        session {
+            $0.exchange(.app, "POST", "https://a.example/x", at: 1, headers: [("content-type", type)], body: body)
+        }.requests.requests.first?.body
+    }
+
+    @Test func requestsStandInOrderOfTimeWhoeverSentThem() {
+        let session = Self.session {
+            $0.exchange(.app, "GET", "https://a.example/slow", at: 1, took: 5)
+            $0.browse("https://b.example/quick?secret=1", at: 2)
+            $0.exchange(.nobody, "PUT", "https://c.example/x", at: 3)
+        }
+        #expect(session.requests.requests.map(\.method) == ["GET", "GET", "PUT"])
+        #expect(session.requests.requests.map { String($0.path) } == ["/slow", "/quick", "/x"])
+        #expect(session.requests.requests.map { $0.actor.actor } == [.app, .browser, .unknown])
+        let two = ScriptedSession.instant(2)
+        #expect(session.requests.requests(from: two, until: ScriptedSession.instant(3)).count == 1)
+        #expect(session.requests.requests(from: two, until: .distantFuture).count == 2)
+        let browsed = session.requests.requests[1]
+        #expect(browsed.page?.isNavigation == true && browsed.page?.fetchDestination == "document")
+        #expect(session.requests.requests[0].page == nil)
+        #expect(browsed.queryNames == ["secret"])
+        #expect(!browsed.subject(session.redactor).contains("secret=1"))
+    }
+
+    @Test func whatIsBeyondTheLimitIsCounted() {
+        let session = Self.session(2) { scripted in
+            for number in 0..<5 { scripted.exchange(.app, "GET", "https://a.example/\(number)", at: Double(number)) }
+        }
+        #expect(session.requests.requests.count == 2 && session.requests.uncounted == 3)
+        #expect(session.givenUp.isEmpty, "rules that do not need it are not touched")
+        var judgement = Judgement(NoStatusCall.description)
+        session.doubtRequestLog(until: ScriptedSession.instant(1), &judgement)
+        #expect(judgement.doubts.isEmpty)
+        session.doubtRequestLog(&judgement)
+        #expect(judgement.doubts.map(\.code) == ["request-log-full"])
+    }
+
+    @Test func namesOfMembersAreKeptAtAnyDepth() {
+        let facts = Self.facts(#"{"b":[{"a":"c:d","e\"f" : 1}],"a":null}"#)
+        #expect(facts?.kind == .json && facts?.keys == ["a", "b", #"e\"f"#] && facts?.keysAreAll == true)
+        #expect(Self.facts("x=1&y=&x=2", type: "application/x-www-form-urlencoded")?.keys == ["x", "y"])
+        #expect(Self.facts("x=1&y=2", type: "")?.kind == .form)
+        #expect(Self.facts(#"{"a":"b"#)?.keysAreAll == false)
+        let many = "{" + (0..<200).map { "\"k\($0)\":1" }.joined(separator: ",") + "}"
+        #expect(Self.facts(many)?.keysAreAll == false)
+    }
+
+    @Test func picturesFilmsAndReplaysAreTold() {
+        let picture = String(repeating: "A", count: 2_000)
+        #expect(Self.facts(#"{"shot":"/9j/4AAQ\#(picture)"}"#)?.kind == .image)
+        #expect(Self.facts(#"{"shot":"/9j/4AAQ"}"#)?.kind == .json)
+        #expect(Self.facts(#"{"shot":"data:video/mp4;base64,\#(picture)"}"#)?.kind == .video)
+        #expect(Self.facts("x", type: "image/webp")?.kind == .image)
+        #expect(Self.facts("GIF89a", type: "")?.kind == .image)
+        #expect(
+            Self.facts("--b\r\nContent-Type: image/png\r\n\r\nx\r\n--b--", type: "multipart/form-data; boundary=b")?
+                .kind == .image)
+        #expect(
+            Self.facts("--b\r\nContent-Type: text/plain\r\n\r\nx\r\n--b--", type: "multipart/form-data; boundary=b")?
+                .kind == .text)
+        #expect(Self.facts(#"[{"type":2,"data":{"node":{"childNodes":[]}},"timestamp":1}]"#)?.kind == .replay)
+        #expect(Self.facts(#"{"type":2,"data":{"node":{}},"timestamp":1}"#)?.kind == .json)
+        #expect(Self.facts(#"{"event":"$snapshot"}"#)?.kind == .replay)
+    }
+
+    @Test func aBrowsersBodyIsNotLookedAt() {
+        let session = Self.session { $0.exchange(.browser, "POST", "https://a.example/x", at: 1, body: #"{"a":1}"#) }
+        #expect(session.requests.requests.first?.body == BodyFacts.none)
+    }
+}
