@@ -8,4 +8,13 @@ public enum FreedMemory {
         // It takes milliseconds, and a loop has others to serve.
         Task.detached(priority: .background) { handoff_give_back_memory() }
     }
+
+    /// Pieces of at least this many bytes are given back as soon as they are freed (`returnLargePieces`).
+    static let largePiece = 256 << 10
+
+    /// Has large pieces (message bodies, batches of a recording) given back as soon as they are freed. To be called once, by a
+    /// process that runs for long: the allocator then no longer keeps the largest that there ever were.
+    public static func returnLargePieces() {
+        handoff_return_large_memory(largePiece)
+    }
 }

@@ -136,6 +136,13 @@ static inline void handoff_give_back_memory(void) {
 #endif
 }
 
+// Left to itself, glibc raises the threshold with each large piece that is freed, and keeps such pieces from then on.
+static inline void handoff_return_large_memory(size_t threshold) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, (int)threshold);
+#endif
+}
+
 // The name that debuggers and `top -H` show for the calling thread (at most 15 bytes).
 static inline void handoff_name_thread(const char *name) {
     prctl(PR_SET_NAME, name, 0, 0, 0);

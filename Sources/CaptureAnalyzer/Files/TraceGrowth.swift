@@ -23,6 +23,13 @@ public final class TraceGrowth: Sendable {
         var idle: @Sendable () -> Void = {}
     }
 
+    /// How long nothing may be written before the reader takes what there is, in milliseconds: the writer's next batch comes
+    /// sooner when there is one.
+    private static let quiet: Int32 = 20
+    /// How long the reader waits for quiet, in nanoseconds. A relay that is busy for a moment has the processor for itself
+    /// meanwhile.
+    private static let patience: Int64 = 500_000_000
+
     private let state = Mutex(State())
     /// A pipe that wakes the reader; a byte in it means: look again.
     private let wakeReader: Int32
@@ -60,7 +67,7 @@ public final class TraceGrowth: Sendable {
             state.actions.append((offset, action))
             return false
         }
-        if isDue { action() }
+        if isDue { action() } else { wake { _ in } }
     }
 
     /// Has `action` called on the reader's thread each time it has read all that was written, before it waits.
@@ -87,7 +94,7 @@ public final class TraceGrowth: Sendable {
                 state.isWaiting = state.written <= offset && !state.hasEnded && hasToldIdle
                 return (state.written, state.hasEnded)
             }
-            if written > offset { return written - offset }
+            if written > offset { return gather(from: written, behind: offset) }
             if ended {
                 readerReached(.max)
                 return nil
@@ -100,6 +107,38 @@ public final class TraceGrowth: Sendable {
             var byte: UInt8 = 0
             _ = read(wakeReader, &byte, 1)
         }
+    }
+
+    /// Waits until the writer rests, so that many small batches are read as one, unless somebody asks for what is there.
+    private func gather(from first: UInt64, behind offset: UInt64) -> UInt64 {
+        var written = first
+        let start = Self.now()
+        while Self.now() - start < Self.patience {
+            let mayWait = state.withLock { state in
+                state.isWaiting = state.actions.isEmpty && !state.hasEnded && state.written == written
+                return state.isWaiting
+            }
+            if mayWait {
+                var wish = pollfd(fd: wakeReader, events: Int16(POLLIN), revents: 0)
+                guard poll(&wish, 1, Self.quiet) > 0 else { break }
+                var byte: UInt8 = 0
+                _ = read(wakeReader, &byte, 1)
+            }
+            let (now, isUrgent) = state.withLock { ($0.written, !$0.actions.isEmpty || $0.hasEnded) }
+            written = now
+            if isUrgent { break }
+        }
+        return state.withLock { state in
+            // A byte that is on its way wakes the next wait for nothing, once.
+            state.isWaiting = false
+            return state.written - offset
+        }
+    }
+
+    private static func now() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
     /// Everything whole up to `offset` has been given as events.

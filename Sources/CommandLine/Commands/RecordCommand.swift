@@ -35,6 +35,7 @@ struct RecordCommand {
     }
 
     func run() throws -> ExitStatus {
+        FreedMemory.returnLargePieces()
         let reports = try ReportRequest.parse(arguments.all("report"))
         let path = arguments.value("out").map { $0.hasSuffix(".pcapng") ? $0 : "\($0).pcapng" } ?? Self.defaultPath
         guard !FileSystem.exists(path) else {

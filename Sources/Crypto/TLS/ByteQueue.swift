@@ -10,6 +10,8 @@ struct ByteQueue: ~Copyable {
     private var capacity = 0
     private var head = 0
     private var tail = 0
+    /// Bytes behind the queued ones that lie in somebody else's memory, for as long as `lend` runs.
+    private var lent = UnsafeRawBufferPointer(start: nil, count: 0)
 
     init() {}
 
@@ -17,8 +19,8 @@ struct ByteQueue: ~Copyable {
         free(memory)
     }
 
-    /// How many bytes are queued.
-    var count: Int { tail - head }
+    /// How many bytes are queued, lent ones among them.
+    var count: Int { tail - head + lent.count }
 
     /// The queued bytes: valid until the queue changes.
     var bytes: UnsafeRawBufferPointer {
@@ -52,12 +54,32 @@ struct ByteQueue: ~Copyable {
         return true
     }
 
+    /// Puts bytes behind the queued ones without a copy, until `endLending`; they must stay as they are until then.
+    mutating func lend(_ bytes: UnsafeRawBufferPointer) {
+        lent = bytes
+    }
+
+    /// Copies what is left of the bytes that were lent; false when there is no memory.
+    mutating func endLending() -> Bool {
+        let left = lent
+        lent = UnsafeRawBufferPointer(start: nil, count: 0)
+        guard let start = left.baseAddress, left.count > 0 else { return true }
+        return append(start, left.count)
+    }
+
     /// Moves at most `count` bytes from the front to `destination`; returns how many.
     mutating func take(_ count: Int, into destination: UnsafeMutableRawPointer) -> Int {
-        let taken = min(count, tail - head)
-        guard taken > 0, let memory else { return 0 }
-        memcpy(destination, memory + head, taken)
-        drop(taken)
+        var taken = min(count, tail - head)
+        if taken > 0, let memory {
+            memcpy(destination, memory + head, taken)
+            drop(taken)
+        }
+        let more = min(count - taken, lent.count)
+        if more > 0, let start = lent.baseAddress {
+            memcpy(destination + taken, start, more)
+            lent = UnsafeRawBufferPointer(rebasing: lent[more...])
+            taken += more
+        }
         return taken
     }
 

@@ -85,6 +85,24 @@ public final class TLSEngine {
         }
     }
 
+    /// Lends ciphertext from the peer while `body` reads what it decrypts to; what is not taken by then is copied. So the
+    /// usual case, whole records that are read at once, costs no copy.
+    public func feed<Result, Failure: Error>(
+        lending ciphertext: UnsafeRawBufferPointer, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard ciphertext.count <= Self.inputLimit - state.pointee.input.count else {
+            feed(ciphertext)
+            return try body()
+        }
+        state.pointee.input.lend(ciphertext)
+        defer {
+            if !state.pointee.input.endLending() {
+                failure = failure ?? TLSFailure(.other, "there is no memory for what the peer sent")
+            }
+        }
+        return try body()
+    }
+
     /// Says that the peer sends no more bytes (FIN): tells a truncated connection from a closed one.
     public func endOfInput() {
         inputHasEnded = true

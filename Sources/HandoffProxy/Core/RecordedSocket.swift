@@ -18,6 +18,8 @@ final class RecordedSocket: DeviceStream {
     private var tape = RecordingTape()
     /// What has been read and not recorded, in order.
     private var pending: [(bytes: [UInt8], at: Instant)] = []
+    /// The latest piece, behind `pending`, while it still lies in its reader's memory (`readLending`).
+    private var lent: (bytes: UnsafeRawBufferPointer, at: Instant)?
     /// Offset in the device's stream of the first byte of `pending`.
     private var recordedCount = 0
 
@@ -44,7 +46,7 @@ final class RecordedSocket: DeviceStream {
     }
 
     /// Bytes of the device's stream that have been read.
-    var readCount: Int { recordedCount + pending.reduce(0) { $0 + $1.bytes.count } }
+    var readCount: Int { recordedCount + pending.reduce(lent?.bytes.count ?? 0) { $0 + $1.bytes.count } }
 
     // MARK: Reading
 
@@ -55,6 +57,25 @@ final class RecordedSocket: DeviceStream {
         let (count, arrival) = try await receive(into: buffer)
         if count > 0 { pending.append((Array(buffer[..<count]), arrival)) }
         return (count, arrival)
+    }
+
+    /// Reads like `read`, without a copy: the bytes in `buffer` must stay until they have been recorded, or until
+    /// `endLending`, which is due before the caller waits again.
+    nonisolated(nonsending) func readLending(
+        into buffer: UnsafeMutableRawBufferPointer
+    ) async throws(SocketError) -> (count: Int, arrival: Instant) {
+        guard !keepsPending, credentialMask == nil else { return try await read(into: buffer) }
+        record(secrets: [])
+        let (count, arrival) = try await receive(into: buffer)
+        if count > 0 { lent = (UnsafeRawBufferPointer(rebasing: buffer[..<count]), arrival) }
+        return (count, arrival)
+    }
+
+    /// Copies what was lent and has not been recorded: its memory may change from here on.
+    func endLending() {
+        guard let lent else { return }
+        pending.append((Array(lent.bytes), lent.at))
+        self.lent = nil
     }
 
     /// Reads bytes that no secret is needed for, and records them at once.
@@ -102,11 +123,17 @@ final class RecordedSocket: DeviceStream {
         if !secrets.isEmpty { tape.secrets(secrets, to: recorded) }
         for piece in pending { write(piece.bytes, at: piece.at) }
         pending.removeAll(keepingCapacity: true)
+        if let lent {
+            recordedCount += lent.bytes.count
+            self.lent = nil
+            tape.received(lent.bytes, at: lent.at, to: recorded)
+        }
     }
 
     /// Records what has been read up to `offset` in the device's stream, with the bytes of `masked` (offsets in the same
     /// stream) blotted out; what was read beyond stays pending.
     func record(upTo offset: Int, masking masked: Range<Int>? = nil) {
+        endLending()
         while let first = pending.first, recordedCount < offset {
             let count = min(first.bytes.count, offset - recordedCount)
             var bytes = Array(first.bytes[..<count])

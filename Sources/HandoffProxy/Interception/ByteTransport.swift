@@ -23,6 +23,22 @@ enum ByteTransport {
         }
     }
 
+    /// Reads like `read`; a device's bytes are recorded out of `buffer`, which must stay as it is until `endLending`, to be
+    /// called before the next wait.
+    nonisolated(nonsending) func readLending(
+        into buffer: UnsafeMutableRawBufferPointer, timeout: Duration? = nil
+    ) async throws(SocketError) -> (count: Int, arrival: Instant) {
+        guard case .device(let stream) = self, let socket = stream as? RecordedSocket, timeout == nil else {
+            return try await read(into: buffer, timeout: timeout)
+        }
+        return try await socket.readLending(into: buffer)
+    }
+
+    /// See `readLending`.
+    func endLending() {
+        if case .device(let stream) = self { stream.socket.endLending() }
+    }
+
     /// Returns when all bytes are taken; on failure the error says how many were. Only the origin's writes time out.
     nonisolated(nonsending) func write(
         _ bytes: UnsafeRawBufferPointer, timeout: Duration

@@ -31,6 +31,7 @@ final class TLSEnd {
     /// write.
     private let takeSecrets: ([UInt8]) -> Void
     private var readBuffer: UnsafeMutableRawBufferPointer
+    private var nextReadSize = TLSEnd.smallestRead
     private var isCloseNotifyTold = false
     private var isFlushing = false
     private var waitingForFlush: [UnsafeContinuation<Void, Never>] = []
@@ -117,14 +118,16 @@ final class TLSEnd {
     nonisolated(nonsending) func receive(
         timeout: Duration? = nil, _ body: (UnsafeRawBufferPointer) throws(TLSFailure) -> Void
     ) async throws(TLSEndError) -> Received {
+        adaptReadBuffer()
         let count: Int
         do throws(SocketError) {
-            let piece = try await transport.read(into: readBuffer, timeout: timeout)
+            let piece = try await transport.readLending(into: readBuffer, timeout: timeout)
             count = piece.count
             latestArrival = piece.arrival
         } catch {
             throw .socket(error)
         }
+        defer { transport.endLending() }
         if count == 0 {
             takeSecrets([])
             return .finished
@@ -134,20 +137,25 @@ final class TLSEnd {
             takeSecrets([])
             return .open
         }
-        engine.feed(UnsafeRawBufferPointer(rebasing: readBuffer[..<count]))
         let received: Received
-        do throws(TLSFailure) { received = try drain(body) } catch { throw .tls(error) }
-        if count == readBuffer.count, count < Self.largestRead {
-            resize(to: Self.largestRead)
-        } else if count < Self.smallestRead / 2, readBuffer.count > Self.smallestRead {
-            resize(to: Self.smallestRead)
+        do throws(TLSFailure) {
+            received = try engine.feed(lending: UnsafeRawBufferPointer(rebasing: readBuffer[..<count])) {
+                () throws(TLSFailure) in try drain(body)
+            }
+        } catch { throw .tls(error) }
+        if count == readBuffer.count {
+            nextReadSize = Self.largestRead
+        } else if count < Self.smallestRead / 2 {
+            nextReadSize = Self.smallestRead
         }
         return received
     }
 
-    private func resize(to size: Int) {
+    /// Nothing of the buffer is lent when this is called.
+    private func adaptReadBuffer() {
+        guard nextReadSize != readBuffer.count else { return }
         readBuffer.deallocate()
-        readBuffer = .allocate(byteCount: size, alignment: 16)
+        readBuffer = .allocate(byteCount: nextReadSize, alignment: 16)
     }
 
     // MARK: Ciphertext out

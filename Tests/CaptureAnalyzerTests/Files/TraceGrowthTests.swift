@@ -139,4 +139,35 @@ import WireFormats
         }
         #expect(told.wait(timeout: .now() + 60) == .success)
     }
+
+    /// A writer that never rests: small batches are gathered, and still read in time.
+    @Test func aBusyWriterIsFollowed() throws {
+        let path = Self.temporaryFile()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try #require(FileManager.default.createFile(atPath: path, contents: nil))
+        let growth = try #require(TraceGrowth())
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        let blocks = Self.blocks(exchanges: 10)
+        let told = DispatchSemaphore(value: 0)
+        let idle = Mutex(0)
+        growth.whenIdle { idle.withLock { $0 += 1 } }
+        let live = try Self.follow(path, growth) {
+            var written: UInt64 = 0
+            for block in blocks {
+                try file.write(contentsOf: block)
+                // The same word again and again keeps the reader from resting, as a flood would.
+                for step in 1...block.count where step % 16 == 0 || step == block.count {
+                    growth.wrote(upTo: written + UInt64(step == block.count ? step : 0))
+                }
+                written += UInt64(block.count)
+            }
+            growth.whenRead(upTo: written) { told.signal() }
+            try #require(told.wait(timeout: .now() + 60) == .success)
+        }
+        var later: [SessionEvent] = []
+        _ = try TraceReader.read(path: path, options: TraceOptions()) { later.append($0) }
+        #expect(live == later)
+        let rests = idle.withLock { $0 }
+        #expect(rests > 0)
+    }
 }

@@ -37,6 +37,45 @@ import Testing
         }
     }
 
+    /// Lent ciphertext is read as fed ciphertext is, however it is cut, and also when it is not read to its end at once: the
+    /// memory is overwritten as soon as the loan is over.
+    @Test(arguments: [TLSVersion.tls12, .tls13], [1, 2, 3, 4, 5])
+    func lentCiphertextNeedNotStay(version: TLSVersion, seed: UInt64) throws {
+        var random = SplitMix(seed: seed)
+        let pair = try EnginePair(upTo: version)
+        try pair.handshake()
+        let sent = (0..<90_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+        try pair.client.write(sent)
+        var received: [UInt8] = []
+        while pair.client.hasOutput {
+            var piece: [UInt8] = []
+            pair.client.withOutput { bytes in
+                piece = Array(bytes.prefix(seed == 1 ? 1 : Int.random(in: 1...40_000, using: &random)))
+                return piece.count
+            }
+            let readsAll = Bool.random(using: &random)
+            try piece.withUnsafeMutableBytes { memory in
+                try pair.server.feed(lending: UnsafeRawBufferPointer(memory)) {
+                    if readsAll { received += try EnginePair.drain(pair.server, bufferSize: 700).bytes }
+                }
+                for index in memory.indices { memory[index] = 0xEE }
+            }
+        }
+        received += try EnginePair.drain(pair.server).bytes
+        #expect(received == sent)
+    }
+
+    @Test func tooMuchLentCiphertextIsRefused() throws {
+        let pair = try EnginePair()
+        try pair.handshake()
+        let piece = [UInt8](repeating: 0, count: TLSEngine.inputLimit + 1)
+        #expect(throws: TLSFailure.self) {
+            try piece.withUnsafeBytes { bytes in
+                try pair.server.feed(lending: bytes) { _ = try EnginePair.drain(pair.server) }
+            }
+        }
+    }
+
     /// One side has said that it sends no more; the other goes on (RFC 8446 §6.1).
     @Test(arguments: [TLSVersion.tls12, .tls13], [true, false])
     func oneDirectionOutlivesTheOther(version: TLSVersion, clientClosesFirst: Bool) throws {
