@@ -182,10 +182,12 @@ public final class TCPStream {
 
     /// Returns when the kernel has taken all of `bytes`; waits while the peer does not make room.
     ///
-    /// On failure `error.written` says how many bytes the kernel had taken: ECONNRESET or EPIPE when the peer is gone,
-    /// ETIMEDOUT when `timeout` passes without room for a byte, ECANCELED, EBADF once closed.
+    /// `taken` gets each piece as soon as the kernel has taken it. On failure `error.written` says how many bytes that were:
+    /// ECONNRESET or EPIPE when the peer is gone, ETIMEDOUT when `timeout` passes without room for a byte, ECANCELED, EBADF
+    /// once closed.
     public nonisolated(nonsending) func write(
-        _ bytes: UnsafeRawBufferPointer, timeout: Duration? = nil
+        _ bytes: UnsafeRawBufferPointer, timeout: Duration? = nil,
+        taken: (UnsafeRawBufferPointer) -> Void = { _ in }
     ) async throws(SocketError) {
         let descriptor = descriptor
         var written = 0
@@ -199,6 +201,7 @@ public final class TCPStream {
                     descriptor.number, UnsafeRawBufferPointer(rebasing: bytes[written...]))
                 {
                 case .done(let count):
+                    taken(UnsafeRawBufferPointer(rebasing: bytes[written..<written + count]))
                     written += count
                     bytesWritten &+= UInt64(count)
                     if written < bytes.count { descriptor.isWritable = false }

@@ -35,6 +35,7 @@ import Testing
     }
 
     @Test(arguments: [
+        ["--out", ""], ["--device", ""],
         ["--listen", "nowhere"], ["--listen", "127.0.0.1:99999"], ["--allow", "10.0.0.0/40"], ["--allow", "host"],
         ["--allow-destination", "x"], ["--proxy-auth", "nocolon"], ["--resolve", "a:b"],
         ["--upstream-proxy", "ftp://x"],

@@ -40,6 +40,40 @@ import Testing
         }
     }
 
+    /// Each piece is told as soon as the kernel has it, not when the last one is gone.
+    @Test func piecesAreToldAsTheyAreTaken() async throws {
+        try await onLoop {
+            let (client, server) = try await connectedPair()
+            let sent = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 << 20, alignment: 16)
+            defer { sent.deallocate() }
+            for index in stride(from: 0, to: sent.count, by: 4_096) {
+                sent[index] = UInt8(truncatingIfNeeded: index >> 12)
+            }
+            let streams = Handed((client, server))
+            let memory = Handed(UnsafeRawBufferPointer(sent))
+            async let pieces: [Int] = {
+                var starts: [Int] = []
+                var end = 0
+                try await streams.value.0.write(memory.value) { piece in
+                    starts.append(end)
+                    end += piece.count
+                }
+                #expect(end == memory.value.count)
+                return starts
+            }()
+            async let reading: Int = {
+                // The kernel's buffers are full by the time that anything is read.
+                try await LoopTimer.sleep(.milliseconds(200))
+                var count = 0
+                while count < memory.value.count { count += try await streams.value.1.readSome().count }
+                return count
+            }()
+            let (starts, count) = try await (pieces, reading)
+            #expect(starts.count > 1 && starts.first == 0)
+            #expect(count == sent.count)
+        }
+    }
+
     @Test func aResetIsNoFinish() async throws {
         try await onLoop {
             let (client, server) = try await connectedPair()

@@ -36,6 +36,9 @@ struct RecordCommand {
 
     func run() throws -> ExitStatus {
         FreedMemory.returnLargePieces()
+        for option in ["out", "device"] where arguments.value(option)?.isEmpty == true {
+            throw UsageError(message: "--\(option) is empty; leave it out, or give it a name")
+        }
         let reports = try ReportRequest.parse(arguments.all("report"))
         let path = arguments.value("out").map { $0.hasSuffix(".pcapng") ? $0 : "\($0).pcapng" } ?? Self.defaultPath
         guard !FileSystem.exists(path) else {
@@ -51,6 +54,10 @@ struct RecordCommand {
         } catch let error as InvalidPolicy {
             handoff.console.complain(error.message)
             return .usage
+        }
+        if let control = settings.configuration.controlAddress, !control.address.isLoopback {
+            display.alarm(
+                "The control API listens at \(control), beyond this host: whoever has its token can mark and stop from there.")
         }
         settings.recording.maximumFileSize = try RecordArguments.maximumSize(arguments)
         settings.recording.alsoCapture = arguments.all("also-capture")

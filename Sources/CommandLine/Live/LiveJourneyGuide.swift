@@ -21,7 +21,10 @@ final class LiveJourneyGuide: JourneyGuide {
     }
 
     func mayWithhold(_ connection: JourneyConnection) -> Bool {
-        let knowledge = knowledge(of: connection)
+        let (judge, offset) = judge(of: connection) ?? (nil, 0)
+        // The session response may name the very host that is called now: it is read while the handshake goes on.
+        judge?.hurry(upTo: offset)
+        let knowledge = judge?.knowledge ?? JourneyKnowledge()
         return sorter.withLock { $0.mayWithhold(connection, knowing: knowledge) }
     }
 

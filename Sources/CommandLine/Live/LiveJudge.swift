@@ -81,6 +81,11 @@ final class LiveJudge: Sendable {
         known.withLock { $0 }
     }
 
+    /// Makes the judge read on at once, up to byte `offset` of the file.
+    func hurry(upTo offset: UInt64) {
+        growth.whenRead(upTo: offset) {}
+    }
+
     /// What the judge knows once it has read everything up to byte `offset` of the file.
     func ask<Answer: Sendable>(
         after offset: UInt64, _ question: @escaping @Sendable (borrowing SessionJudge) -> Answer

@@ -183,10 +183,9 @@ final class RecordedSocket: DeviceStream {
 
     nonisolated(nonsending) func write(_ bytes: UnsafeRawBufferPointer) async throws(SocketError) {
         do throws(SocketError) {
-            try await stream.write(bytes)
-            noteSent(bytes)
+            // Piece by piece: what the device answers to the first may arrive before there is room for the last.
+            try await stream.write(bytes) { noteSent($0) }
         } catch {
-            noteSent(UnsafeRawBufferPointer(rebasing: bytes[..<min(bytes.count, max(0, error.written))]))
             noteFailure(error)
             throw error
         }

@@ -226,6 +226,8 @@ final class Interception {
                 alpn: originEnd.engine.negotiated?.alpnBytes)
         } catch {
             deviceFailed(name, error.reason)
+            // What was held back until the journey is known is written: there will be no journey.
+            journey?.ended(.finished, at: WallClock.now())
             return nil
         }
         let interceptor = interceptor
