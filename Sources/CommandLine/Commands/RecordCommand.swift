@@ -57,7 +57,8 @@ struct RecordCommand {
         }
         if let control = settings.configuration.controlAddress, !control.address.isLoopback {
             display.alarm(
-                "The control API listens at \(control), beyond this host: whoever has its token can mark and stop from there.")
+                "The control API listens at \(control), beyond this host: whoever has its token can mark and stop from there."
+            )
         }
         settings.recording.maximumFileSize = try RecordArguments.maximumSize(arguments)
         settings.recording.alsoCapture = arguments.all("also-capture")
