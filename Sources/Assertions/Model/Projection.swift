@@ -19,9 +19,15 @@ struct Projection: Hashable, Sendable {
     /// The item that the path names.
     var item: String?
     var decisions: [Decision]
+    /// Whether its content is all here and could be read, so that a decision which is not in it was not sent.
+    var isReadable = false
+    /// What it says of its age and use.
+    var caching = ResponseCaching.none
 
     /// Bytes of a response that are decoded and searched.
     static let limit = 2 << 20
+    /// What its JSON may hold.
+    static let jsonLimits = JSONLimits(bytes: limit, depth: 64, values: 200_000)
     /// Decisions kept of one response.
     static let decisionLimit = 200
 
@@ -32,7 +38,7 @@ struct Projection: Hashable, Sendable {
     static func decisions(in body: [UInt8], item: String?, pointer: String?) -> [Decision] {
         // Both literals hold the word; what it stands in is looked at closely below.
         guard MessageContent.contains(body, "neutral"),
-            let value = try? JSONValue.parse(body, limits: JSONLimits(bytes: limit, depth: 64, values: 200_000))
+            let value = try? JSONValue.parse(body, limits: jsonLimits)
         else { return [] }
         var found: [Decision] = []
         if let pointer, let place = value.value(at: pointer) {
@@ -41,6 +47,11 @@ struct Projection: Hashable, Sendable {
             walk(value, item: item, into: &found)
         }
         return found
+    }
+
+    private static func text(_ value: JSONValue) -> String? {
+        if case .number(let text) = value { return text }
+        return value.stringValue
     }
 
     private static func walk(_ value: JSONValue, item: String?, into found: inout [Decision]) {
@@ -60,7 +71,7 @@ struct Projection: Hashable, Sendable {
                     Decision(
                         mode: mode, item: item,
                         neutralURL: (value["url"] ?? value.value(at: "/secondary/url"))?.stringValue,
-                        disclosureVersion: value.value(at: "/primary/disclosureVersion")?.stringValue,
+                        disclosureVersion: value.value(at: "/primary/disclosureVersion").flatMap(Self.text),
                         policyURLs: value["policyUrls"]?.members?.compactMap { $0.value.stringValue } ?? []))
                 return
             }

@@ -20,6 +20,8 @@ struct Session {
     let projections: [Projection]
     /// Every request, with what its body looks like.
     let requests: RequestLog
+    /// What governs an item at a moment.
+    let projectionBook: ProjectionBook
     let urls: [HandoffURL]
     let neutralURLs: [NeutralURL]
     let contacts: [Contact]

@@ -77,6 +77,11 @@ enum MessageContent {
         }
     }
 
+    /// Whether decoded content is one JSON text, as far as projections are read.
+    static func isReadableJSON(_ bytes: [UInt8]) -> Bool {
+        (try? JSONValue.parse(bytes, limits: Projection.jsonLimits)) != nil
+    }
+
     /// Whether a path holds one of the words by which status and order calls are called, anywhere and in any case.
     static func mayNameStatus(_ path: String) -> Bool {
         let words = [Array("status".utf8), Array("order".utf8)]

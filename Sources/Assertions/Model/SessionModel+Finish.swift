@@ -54,13 +54,15 @@ extension SessionModel {
         for index in leaks.indices { leaks[index].hits = Self.merged(leaks[index].hits) }
         let neutralURLs = neutralURLs()
         requestLog.sort()
+        let projections = projections.sorted {
+            ($0.record.started.time, $0.record.id) < ($1.record.started.time, $1.record.id)
+        }
         let chiaRequests = chiaRequests.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) }
         return Session(
             policy: policy, roles: roles, redactor: redactor, summary: summary,
             isWhole: hasEnded && summary.isComplete, span: span(attempts), marks: reading, attempts: attempts,
             bursts: bursts, inferredPartner: inferred,
-            projections: projections.sorted { $0.record.started.time < $1.record.started.time },
-            requests: requestLog, urls: urls,
+            projections: projections, requests: requestLog, projectionBook: ProjectionBook(projections), urls: urls,
             neutralURLs: neutralURLs, contacts: contacts.contacts, hasSpareConnections: contacts.hasSpares,
             chiaRequests: chiaRequests, leaks: leaks,
             scanGaps: scanGaps.sorted { ($0.started, $0.evidence.subject) < ($1.started, $1.evidence.subject) },

@@ -138,6 +138,8 @@ public struct Policy: Hashable, Sendable {
 
     public var hosts = Hosts()
     public var requests = Requests()
+    /// Whether the file names the projection request: then its absence tells something.
+    public var namesProjection = false
     public var eligibility = Eligibility.remote
     public var strictSelection = false
     public var fields = Fields()

@@ -12,7 +12,13 @@ extension PolicyReader {
             [
                 ("version", { $0.readVersion($1) }),
                 ("hosts", { $0.readHosts($1, into: &read.hosts) }),
-                ("requests", { $0.readRequests($1, into: &read.requests) }),
+                (
+                    "requests",
+                    {
+                        $0.readRequests($1, into: &read.requests)
+                        read.namesProjection = $1.hasKey("projection")
+                    }
+                ),
                 ("eligibility", { $0.word($1, "eligibility", Policy.Eligibility.self).map { read.eligibility = $0 } }),
                 ("strict-selection", { $0.flag($1, "strict-selection").map { read.strictSelection = $0 } }),
                 ("fields", { $0.readFields($1, into: &read.fields) }),

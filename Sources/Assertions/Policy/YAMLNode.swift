@@ -44,3 +44,11 @@ struct YAMLNode: Sendable {
         }
     }
 }
+
+extension YAMLNode {
+    /// Whether this is a mapping with a key.
+    func hasKey(_ name: String) -> Bool {
+        guard case .mapping(let pairs) = content else { return false }
+        return pairs.contains { $0.key.text == name }
+    }
+}

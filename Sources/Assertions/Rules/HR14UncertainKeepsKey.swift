@@ -78,7 +78,7 @@ enum UncertainKeepsKey: Rule {
             if attempt.disclosureVersion != next.disclosureVersion { return true }  // The body differs: HR-13's matter.
             return true
         }
-        if let reason = ended(between: attempt, next, session) {
+        if let reason = session.abandonment(between: attempt, next) {
             judgement.information(
                 "operation-ended", "attempt \(next.number) has a new key: \(reason)",
                 evidence: [attempt.evidence("uncertain end"), next.evidence("next attempt")])
@@ -116,27 +116,6 @@ enum UncertainKeepsKey: Rule {
             place: [next.first.record.pathTemplate],
             evidence: [attempt.evidence("uncertain end"), next.evidence("retry with a new key")])
         return false
-    }
-
-    /// What ended the operation between two attempts, in words; nil when nothing did.
-    private static func ended(between attempt: Attempt, _ next: Attempt, _ session: Session) -> String? {
-        let abandon = session.policy.requests.abandonOn
-        if attempt.disclosureVersion != next.disclosureVersion, !attempt.isTorn, !next.isTorn,
-            abandon.contains(.disclosureVersion)
-        {
-            return "the disclosure version had changed"
-        }
-        if session.neutralBursts.contains(where: { $0.started >= attempt.started && $0.started <= next.started }) {
-            return "the user had chosen the neutral way"
-        }
-        let withdrawn = session.projections.contains { projection in
-            projection.record.ended.time >= attempt.started && projection.record.ended.time <= next.started
-                && projection.decisions.contains {
-                    $0.mode == "neutral_only"
-                        && ($0.item == nil || attempt.catalogID == nil || $0.item == attempt.catalogID)
-                }
-        }
-        return withdrawn && abandon.contains(.projectionWithdrawn) ? "the projection had withdrawn sharing" : nil
     }
 
     /// After an abandonment the old key must stay away.

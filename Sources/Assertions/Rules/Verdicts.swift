@@ -37,7 +37,9 @@ enum Verdicts {
     }
 
     /// Rules whose violations are told by what was marked before them, and what was not.
-    private static let restOnMarks: Set<String> = ["HR-01", "HR-02", "HR-07", "HR-09"]
+    private static let restOnMarks: Set<String> = [
+        "HR-01", "HR-02", "HR-06", "HR-07", "HR-09", "HR-10", "HR-17", "HR-23", "HR-25",
+    ]
 
     /// The laws: a violation wins (a warning only where nothing is in doubt); nothing judged is not applicable, unless a doubt hides what was to be judged; a doubt
     /// makes it inconclusive; and what a cut trace does not show, it can't prove.
