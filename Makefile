@@ -5,7 +5,7 @@ FLAGS := -Xswiftc -use-ld=lld
 PREFIX ?= /usr/local
 HANDOFF := .build/release/handoff
 
-.PHONY: demo build test lab lint fuzz bench asan tsan cover docs install clean packages test-packages release
+.PHONY: demo build test lab corpus test-corpus lint fuzz bench asan tsan cover docs install clean packages test-packages release
 
 demo: release
 	@Scripts/demo.sh $(HANDOFF)
@@ -29,6 +29,17 @@ test: test-packages
 # The set-up of docs/lab.md, in network namespaces (as root).
 lab: release test-packages
 	Scripts/check-lab.sh $(HANDOFF)
+
+# All stories of corpus/, played and recorded into build/corpus: what is there already from the same story stays. Needs the
+# right to make network namespaces.
+CORPUS := .build/release/handoff-corpus
+corpus: release test-packages
+	@$(SWIFT) build -c release --product handoff-corpus $(FLAGS) 2>&1 | tail -n 1
+	$(CORPUS) record --out build/corpus --handoff $(HANDOFF) --resume --jobs 12
+
+# Judges them, and holds each verdict against its story; writes docs/corpus.md.
+test-corpus: corpus
+	$(CORPUS) judge --out build/corpus --handoff $(HANDOFF) --document docs/corpus.md
 
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
@@ -61,7 +72,7 @@ install: release
 	install -D -m 0755 $(HANDOFF) $(DESTDIR)$(PREFIX)/bin/handoff
 
 clean:
-	rm -rf .build reports
+	rm -rf .build reports build
 
 packages:
 	@Scripts/install-packages.sh build

@@ -51,7 +51,7 @@ let package = Package(
         library(
             "HandoffProxy",
             ["SessionTrace", "WireFormats", "Crypto", "ContentCodings", "EventLoop", "CQREncode", "CPcap"]),
-        library("Lab", ["SessionTrace", "WireFormats", "Crypto", "EventLoop"]),
+        library("Lab", ["SessionTrace", "WireFormats", "Crypto", "EventLoop", "CNghttp2"]),
         library(
             "CommandLine",
             [
@@ -59,6 +59,10 @@ let package = Package(
                 "HandoffProxy", "Lab",
             ]),
         .executableTarget(name: "handoff", dependencies: ["CommandLine"], swiftSettings: strict),
+        // Not shipped: records the corpus of sessions and holds the verdicts against its labels.
+        .executableTarget(
+            name: "handoff-corpus", dependencies: ["Lab", "Crypto", "EventLoop", "SessionTrace"],
+            swiftSettings: strict),
 
         tests("SessionTraceTests", ["SessionTrace"]),
         tests("ContentCodingsTests", ["ContentCodings"]),

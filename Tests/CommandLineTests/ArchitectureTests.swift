@@ -20,12 +20,15 @@ import Testing
             "SessionTrace", "WireFormats", "Crypto", "ContentCodings", "EventLoop", "CQREncode", "CPcap",
             "Synchronization",
         ],
-        "Lab": ["SessionTrace", "WireFormats", "Crypto", "EventLoop", "Synchronization"],
+        "Lab": ["SessionTrace", "WireFormats", "Crypto", "EventLoop", "Synchronization", "CNghttp2"],
         "CommandLine": [
             "SessionTrace", "WireFormats", "CaptureAnalyzer", "Assertions", "Reports", "Crypto", "EventLoop",
             "HandoffProxy", "Lab", "FoundationEssentials", "Dispatch", "Synchronization",
         ],
         "handoff": ["CommandLine"],
+        "handoff-corpus": [
+            "Lab", "Crypto", "EventLoop", "SessionTrace", "FoundationEssentials", "Dispatch", "Synchronization",
+        ],
     ]
 
     /// The platform's own C library, open to all.

@@ -1,0 +1,196 @@
+# What all stories share: the policy, the senders' header fields, the servers' texts, and the parts that most stories
+# are made of. See README.md.
+
+policy
+  version 1
+  hosts.chia [chia.health]
+  hosts.chia-api [api.chia.health]
+  hosts.chia-assets [assets.chia.health]
+  hosts.partner [api.partner.example]
+  hosts.partner-assets [img.partner.example]
+  hosts.return [www.partner.example]
+  hosts.telemetry [builtin, logs.partner.example]
+  requests.home '["GET /home"]'
+  timing.double-tap 300ms
+  timing.tap-to-request 800ms
+  timing.observe-after 400ms
+
+# -- who sends -------------------------------------------------------------------------------------------------------
+
+sender app
+  | User-Agent: PartnerShop/5.2 CFNetwork/1490 Darwin/23.2.0
+  | Accept: application/json
+  | Accept-Language: en-GB,en;q=0.9
+
+sender okhttp
+  | User-Agent: okhttp/4.12.0
+  | Accept: application/json
+
+sender dart
+  | User-Agent: Dart/3.3 (dart:io)
+
+sender browser
+  | Upgrade-Insecure-Requests: 1
+  | User-Agent: Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Mobile Safari/537.36
+  | Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8
+  | Sec-Fetch-Site: none
+  | Sec-Fetch-Mode: navigate
+  | Sec-Fetch-User: ?1
+  | Sec-Fetch-Dest: document
+  | Accept-Language: en-GB,en;q=0.9
+
+sender safari
+  | Sec-Fetch-Dest: document
+  | User-Agent: Mozilla/5.0 (iPhone; CPU iPhone OS 17_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.6 Mobile/15E148 Safari/604.1
+  | Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8
+  | Sec-Fetch-Site: none
+  | Sec-Fetch-Mode: navigate
+  | Accept-Language: en-GB,en;q=0.9
+  | Priority: u=0, i
+
+# What a page in the browser loads by itself.
+sender page
+  | User-Agent: Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Mobile Safari/537.36
+  | Accept: */*
+  | Origin: https://chia.health
+  | Sec-Fetch-Site: cross-site
+  | Sec-Fetch-Mode: cors
+  | Sec-Fetch-Dest: empty
+  | Referer: https://chia.health/
+  | Accept-Language: en-GB,en;q=0.9
+
+sender webview
+  | Upgrade-Insecure-Requests: 1
+  | User-Agent: Mozilla/5.0 (Linux; Android 14; Pixel 8 Build/AP2A.240805.005; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/131.0.0.0 Mobile Safari/537.36
+  | Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8
+  | X-Requested-With: example.partner.shop
+  | Sec-Fetch-Site: none
+  | Sec-Fetch-Mode: navigate
+  | Sec-Fetch-User: ?1
+  | Sec-Fetch-Dest: document
+  | Accept-Language: en-GB,en;q=0.9
+
+sender os
+  | User-Agent: swcd (unknown version) CFNetwork/1490 Darwin/23.2.0
+  | Accept: */*
+
+# -- names -----------------------------------------------------------------------------------------------------------
+
+document partner
+  | api.partner.example
+
+document images
+  | img.partner.example
+
+document chia
+  | chia.health
+
+document session-path
+  | /handoff-session
+
+document item
+  | trt_4c1d9e7a20
+
+document disclosure
+  | 2026-11-01
+
+document neutral
+  | https://chia.health/start
+
+document sentry
+  | https://o4507.ingest.sentry.io/api/4507/envelope/
+
+document amplitude
+  | https://api2.amplitude.com/2/httpapi
+
+document logs
+  | https://logs.partner.example/v1/events
+
+# -- what servers say ------------------------------------------------------------------------------------------------
+
+document empty
+  | {}
+
+document page
+  | <!doctype html><title>Chia</title><h1>Welcome to Chia</h1>
+
+document home
+  | {"items":[{"catalogId":"${item}","title":"Sleep care programme"}]}
+
+document session-request
+  | {"catalogId":"${item}","disclosureVersion":"${disclosure}","affirmed":true,"affirmedAt":"${now}"}
+
+document session-answer
+  | {"url":"https://chia.health/h/${token}","expiresIn":900}
+
+document share-or-neutral
+  | {"catalogId":"${item}","title":"Sleep care programme","image":"https://img.partner.example/i/7f3a91.png",
+  | "handoff":{"mode":"share_or_neutral","heading":"Continue with Chia",
+  | "body":"Chia is a separate company. You can continue with or without sharing your selection.",
+  | "recipient":{"legal_name":"Chia Health Inc.","privacy_contact":"privacy@chia.health"},
+  | "dataShared":["Selected programme"],"purpose":"To start with the programme you selected",
+  | "compensationDisclosure":"We may be paid when you continue.",
+  | "policyUrls":{"privacy":"https://www.chia.health/privacy"},
+  | "primary":{"actionLabel":"Share selection and continue","sessionCreationPath":"/v2/handoff-sessions",
+  | "disclosureVersion":"${disclosure}"},
+  | "secondary":{"actionLabel":"Continue without sharing","url":"${neutral}"}}}
+
+document neutral-only
+  | {"catalogId":"${item}","title":"Sleep care programme","image":"https://img.partner.example/i/7f3a91.png",
+  | "handoff":{"mode":"neutral_only","heading":"Continue with Chia","body":"Chia is a separate company.",
+  | "actionLabel":"Continue to Chia","url":"${neutral}"}}
+
+document count
+  | {"api_key":"public","events":[{"event_type":"app_event","device_id":"d-1"}]}
+
+# -- parts of stories ------------------------------------------------------------------------------------------------
+
+# The servers as they should be.
+fragment servers
+  serve GET /home 200 document=home
+  serve GET /catalog/* 200 document=share-or-neutral
+  serve GET https://img.partner.example/* image
+  serve POST /handoff-session session
+  serve GET https://chia.health/* 200 document=page type="text/html; charset=utf-8"
+  serve GET https://www.chia.health/* 200 document=page type="text/html; charset=utf-8"
+  serve POST https://o4507.ingest.sentry.io/* 200
+  serve POST https://api2.amplitude.com/* 200
+  serve POST https://logs.partner.example/* 200
+  serve GET https://www.partner.example/* 200 document=page type="text/html; charset=utf-8"
+
+# A cold start, up to the card on the screen.
+fragment arrive
+  scenario attrs.platform=lab
+  browser-clean
+  launch: launch
+  get /home
+  get https://img.partner.example/i/7f3a91.png
+  start-count: send POST ${amplitude} body=${count}
+  first-projection: get /catalog/${item}/handoff
+  render: render
+  rest: pause 60ms
+
+# The touch on the card, the fresh projection, the disclosure.
+fragment call-to-action
+  cta: tap cta
+  fresh-projection: get /catalog/${item}/handoff
+  disclosure: jit-shown
+  reading: pause 60ms
+
+# The page in the browser, and an event that says so.
+fragment to-chia
+  opened: opened
+  navigation: open ${url}
+  opened-count: send POST ${amplitude} body=${count}
+
+# Away and back, killed and launched again.
+fragment leave
+  background: background
+  away: pause 80ms
+  foreground: foreground
+  foreground-projection: get /catalog/${item}/handoff
+  kill: kill
+  relaunch: launch
+  relaunch-home: get /home
+  watch: pause 450ms
+  end: end
