@@ -40,6 +40,12 @@ struct ScriptedSession {
     static let body =
         #"{"catalogId":"item-4711-abcdef","disclosureVersion":"2026-03","affirmed":true,"affirmedAt":"2026-11-29T12:00:03Z"}"#
 
+    /// Decisions of the closed union.
+    static let shareDecision =
+        #"{"mode":"share_or_neutral","heading":"Continue with Chia","body":"Chia is a separate company.","recipient":{"legal_name":"Chia Health Inc.","privacy_contact":"privacy@chia.health"},"dataShared":["Selected programme"],"purpose":"To start with your selection","compensationDisclosure":"We may be paid when you continue.","policyUrls":{"privacy":"https://chia.health/privacy"},"primary":{"actionLabel":"Share selection and continue","sessionCreationPath":"/v2/handoff-sessions","disclosureVersion":"2026-03"},"secondary":{"actionLabel":"Continue without sharing","url":"\#(neutral)"}}"#
+    static let neutralDecision =
+        #"{"mode":"neutral_only","heading":"Continue with Chia","body":"Chia is a separate company.","actionLabel":"Continue to Chia","url":"\#(neutral)"}"#
+
     var policyText = "hosts:\n  partner: [api.partner.example]\n"
     var options = JudgeOptions()
     var watchedForBypass = true
@@ -332,10 +338,7 @@ struct ScriptedSession {
 
     /// The app's projection request.
     mutating func projection(at time: Double, mode: String = "share_or_neutral", item: String = "item-4711-abcdef") {
-        let decision =
-            mode == "share_or_neutral"
-            ? #"{"mode":"share_or_neutral","policyUrls":{"privacy":"https://chia.health/privacy"},"primary":{"disclosureVersion":"2026-03"},"secondary":{"url":"\#(Self.neutral)"}}"#
-            : #"{"mode":"neutral_only","url":"\#(Self.neutral)"}"#
+        let decision = mode == "share_or_neutral" ? Self.shareDecision : Self.neutralDecision
         exchange(
             .app, "GET", "https://api.partner.example/catalog/\(item)/handoff", at: time,
             response: #"{"catalogId":"\#(item)","handoff":\#(decision)}"#)

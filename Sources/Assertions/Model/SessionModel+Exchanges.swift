@@ -160,48 +160,6 @@ extension SessionModel {
         }
     }
 
-    // MARK: projections
-
-    private mutating func keepProjection(
-        _ exchange: Exchange, _ request: Request, _ flow: Flow?, _ host: HostName?, _ actor: ActorReading
-    ) {
-        guard request.method != "CONNECT" else { return }
-        let response = exchange.response
-        let holes =
-            policy.requests.projection.method == nil || policy.requests.projection.method == request.method
-            ? policy.requests.projection.path.match(request.path) : nil
-        // One whose answer was not seen is kept too: what it would have said is missing.
-        guard
-            holes != nil
-                || (request.method == "GET" && response.map { (200..<300).contains($0.status) } ?? false
-                    && response.map { MessageContent.isJSON($0.fields) } ?? false)
-        else { return }
-        let item = holes.flatMap { $0["id"] ?? $0.values.min() }
-        var decisions: [Projection.Decision] = []
-        var isReadable = false
-        if let response, response.status != 304 {
-            let body = MessageContent.decoded(response.body.bytes, response.fields, limit: Projection.limit)
-            decisions = Projection.decisions(in: body, item: item, pointer: policy.fields.projection)
-            // Where decisions were read, the content could be; else it is worth a look only where one is due.
-            isReadable =
-                response.body.isWhole
-                && (!decisions.isEmpty || (holes != nil && (body.isEmpty || MessageContent.isReadableJSON(body))))
-        }
-        guard holes != nil || !decisions.isEmpty else { return }
-        guard projections.count < limits.projections else { return giveUp("projections") }
-        for decision in decisions {
-            if let host = decision.neutralURL.flatMap({ WebAddress($0) })?.host, openedHosts.count < 100 {
-                openedHosts.insert(host)
-            }
-        }
-        projections.append(
-            Projection(
-                record: RequestRecord(
-                    exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor),
-                matchesTemplate: holes != nil, item: item, decisions: decisions, isReadable: isReadable,
-                caching: response.map { ResponseCaching($0.fields) } ?? .none))
-    }
-
     // MARK: redirects and status calls
 
     private mutating func keepRedirect(

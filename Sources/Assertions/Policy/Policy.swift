@@ -88,6 +88,9 @@ public struct Policy: Hashable, Sendable {
         /// Where decisions are in a projection; nil means that objects with `mode` are looked for.
         public var projection: String?
         public var image = "/image"
+        /// Where a projection says that its evidence is stale, missing or unsupported, counted from the end; nil means
+        /// that members whose name holds `evidence` or `serviceState` are looked for.
+        public var evidence: String?
         /// Ids that must never be sent.
         public var hidden: [String] = []
         /// Whether the file names any of the session request's fields.

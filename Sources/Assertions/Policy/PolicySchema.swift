@@ -164,6 +164,7 @@ extension PolicyReader {
                 ("affirmed-at", { read.affirmedAt = $0.pointer($1, "affirmed-at") ?? read.affirmedAt }),
                 ("projection", { if $1.text != "auto" { read.projection = $0.pointer($1, "projection") } }),
                 ("image", { read.image = $0.pointer($1, "image") ?? read.image }),
+                ("evidence", { if $1.text != "auto" { read.evidence = $0.pointer($1, "evidence") } }),
                 ("hidden", { read.hidden = $0.texts($1, "hidden").map(\.1) }),
             ])
         if case .mapping(let pairs) = node.content {

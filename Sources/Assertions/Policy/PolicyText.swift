@@ -39,7 +39,7 @@ public enum PolicyText {
             "# strict-selection: false           # true: a catalog id in telemetry is an error (HR-48)",
             "# fields:                           # JSON pointers into the session request and the projection",
             "#   catalog-id: /catalogId", "#   disclosure-version: /disclosureVersion", "#   affirmed: /affirmed",
-            "#   affirmed-at: /affirmedAt", "#   projection: auto", "#   image: /image",
+            "#   affirmed-at: /affirmedAt", "#   projection: auto", "#   image: /image", "#   evidence: auto",
             "#   hidden: []                      # ids that must never be sent",
             "# outcomes: {either: [408, 409, 425]}   # after these, keeping and discarding the key both conform",
             "# forbidden:", "#   response-keys: [order_status, prescription]", "#   catalog-keys: []",
