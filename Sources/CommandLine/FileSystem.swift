@@ -59,6 +59,24 @@ enum FileSystem {
         guard fclose(file) == 0, written == bytes.count else { throw FileError(path) }
     }
 
+    /// Replaces a file's content as a whole: whoever reads it meanwhile sees the old or the new, never a part. Its
+    /// permissions stay.
+    static func replace(_ bytes: [UInt8], at path: String) throws(FileError) {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { throw FileError(path) }
+        let target = realpath(path, nil)
+        defer { free(target) }
+        let place = target.map { String(cString: $0) } ?? path
+        let draft = "\(place).\(getpid()).new"
+        do throws(FileError) {
+            try write(bytes, to: draft, permissions: facts.st_mode & 0o777)
+            guard chmod(draft, facts.st_mode & 0o777) == 0, rename(draft, place) == 0 else { throw FileError(path) }
+        } catch {
+            unlink(draft)
+            throw FileError(path)
+        }
+    }
+
     /// The size of the file at `path`; nil when there is none.
     static func size(of path: String) -> Int? {
         var status = stat()

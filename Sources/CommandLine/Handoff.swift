@@ -21,6 +21,7 @@ public struct Handoff {
         (DemoCommand.syntax, { try DemoCommand(handoff: $0, arguments: $1).run() }),
         (PolicyInitCommand.syntax, { try PolicyInitCommand(handoff: $0, arguments: $1).run() }),
         (PolicyCheckCommand.syntax, { try PolicyCheckCommand(handoff: $0, arguments: $1).run() }),
+        (ExceptAddCommand.syntax, { try ExceptAddCommand(handoff: $0, arguments: $1).run() }),
         (CAExportCommand.syntax, { try CAExportCommand(handoff: $0, arguments: $1).run() }),
         (CAShowCommand.syntax, { try CAShowCommand(handoff: $0, arguments: $1).run() }),
         (CAResetCommand.syntax, { try CAResetCommand(handoff: $0, arguments: $1).run() }),

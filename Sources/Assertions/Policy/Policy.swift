@@ -160,6 +160,9 @@ public struct Policy: Hashable, Sendable {
     /// The policy of somebody who wrote none.
     public static let defaults = Policy()
 
+    /// The longest time for which a violation may be accepted.
+    public static let longestException = Nanoseconds.seconds(180 * 86_400)
+
     /// Words for `must-exercise` beside matrix rows and rule ids.
     public static let exercises = [
         "share", "neutral", "double-tap", "uncertain-retry", "definitive-rejection", "policy-link", "background",

@@ -7,9 +7,6 @@ struct ExceptionBook {
     private var used: Set<Int> = []
     private let file: String
 
-    /// The longest time for which a violation may be accepted.
-    static let longest = Nanoseconds.seconds(180 * 86_400)
-
     init(_ policy: Policy, now: Instant) {
         exceptions = policy.exceptions
         file = policy.file ?? "handoff.yml"
@@ -33,7 +30,7 @@ struct ExceptionBook {
                 if exception.expires.isOver(at: now) {
                     finding.message +=
                         "; its exception (\(exception.owner): \(exception.reason)) expired on \(exception.expires)"
-                } else if exception.expires.start.nanoseconds(since: now) > Self.longest.count {
+                } else if exception.expires.start.nanoseconds(since: now) > Policy.longestException.count {
                     finding.message += "; its exception is not applied, since it expires more than 180 days from now"
                 } else {
                     finding.severity = .info
