@@ -26,6 +26,8 @@ public struct TraceSummary: Hashable, Sendable {
     public var packets = 0
     /// First and last packet time; nil without packets.
     public var span: TimeSpan?
+    /// When recording ended, where the recording says so: after the last packet, if nothing more came.
+    public var ended: Instant?
     /// Whether the input was read to a proper end: not cut short, nothing unread.
     public var isComplete = true
     /// Whether this is a recording of our own proxy (`shb_userappl` = `handoff/…`).

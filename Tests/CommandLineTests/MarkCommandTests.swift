@@ -61,6 +61,22 @@ import Testing
         }
     }
 
+    /// A recorder that found another one running has a file of its own; once the other is gone it is found by itself.
+    @Test func theRecorderThatIsLeftIsFound() async throws {
+        let scratch = try Scratch()
+        defer { scratch.remove() }
+        let recorder = try await Recorder(scratch)
+        let environment = ["XDG_RUNTIME_DIR": scratch.path("run")]
+        let other = recorder.controlFile.replacingOccurrences(of: "control.json", with: "control-4778.json")
+        try FileManager.default.moveItem(atPath: recorder.controlFile, toPath: other)
+        #expect(await command(["mark", "tap", "share"], environment: environment).status == .conforming)
+        try FileManager.default.copyItem(
+            atPath: other, toPath: other.replacingOccurrences(of: "4778", with: "4779"))
+        let unclear = await command(["mark", "tap", "share"], environment: environment)
+        #expect(unclear.status == .usage && unclear.talk.contains("control-4778.json or "))
+        await recorder.end()
+    }
+
     @Test func aMarkIsSentAndItsAcknowledgementPrinted() async throws {
         let scratch = try Scratch()
         defer { scratch.remove() }

@@ -173,7 +173,9 @@ extension SessionModel {
     }
 
     private func span(_ attempts: [Attempt]) -> TimeSpan {
-        if let span = summary.span { return span }
+        if let span = summary.span {
+            return TimeSpan(span.earliest, max(span.latest, summary.ended ?? span.latest))
+        }
         let times =
             attempts.flatMap { [$0.started, $0.ended] } + chiaFlows.flatMap { [$0.opened.time, $0.closed.time] }
         return TimeSpan(times.min() ?? Instant(nanoseconds: 0), times.max() ?? Instant(nanoseconds: 0))

@@ -106,6 +106,7 @@ public struct CaptureFile: ~Copyable {
         case .statistics(let statistics):
             facts.hasStatistics = true
             facts.interfacesWithoutStatistics.remove(statistics.interface)
+            facts.ended = [facts.ended, statistics.ended].compactMap(\.self).max()
             if statistics.droppedByInterface != nil || statistics.droppedBySystem != nil {
                 drops[statistics.interface] =
                     (statistics.droppedByInterface ?? 0) &+ (statistics.droppedBySystem ?? 0)

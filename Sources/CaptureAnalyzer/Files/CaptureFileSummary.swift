@@ -1,3 +1,5 @@
+public import SessionTrace
+
 /// What is known about a capture file as a file once it has been read; before the end, what is known so far.
 public struct CaptureFileSummary: Hashable, Sendable {
     /// How the file is packed.
@@ -24,6 +26,8 @@ public struct CaptureFileSummary: Hashable, Sendable {
     /// Interfaces of the file, by index, that have no statistics. In a recording of our own that was ended in order, their
     /// capture was over before its time.
     public var interfacesWithoutStatistics: Set<Int> = []
+    /// When capturing ended, by the latest statistics that say so.
+    public var ended: Instant?
     /// The program that wrote the (first) section, `shb_userappl`.
     public var userApplication: String?
     /// Whether this is a recording of our own (`handoff/…`).

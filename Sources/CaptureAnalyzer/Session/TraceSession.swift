@@ -95,6 +95,8 @@ struct TraceSession {
         var summary = TraceSummary()
         summary.packets = facts.packets
         summary.span = facts.span
+        // The clock of other recorders' statistics need not be that of their packets.
+        summary.ended = file.isOwnRecording ? file.ended : nil
         summary.isComplete = file.isComplete
         summary.isOwnRecording = file.isOwnRecording
         summary.droppedPackets = file.droppedPackets

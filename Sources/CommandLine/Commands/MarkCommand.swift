@@ -146,6 +146,14 @@ struct MarkCommand {
         guard let path = ControlFile.defaultPath(handoff.environment) else {
             throw UsageError(message: "neither XDG_RUNTIME_DIR nor HOME is set; give --control FILE")
         }
-        return try ControlFile.read(path)
+        guard !FileSystem.exists(path) else { return try ControlFile.read(path) }
+        // The recorder that was started first has the usual file; it may have ended before the others.
+        let folder = FileSystem.parent(of: path)
+        let others = ((try? FileSystem.names(in: folder)) ?? [])
+            .filter { $0.hasPrefix("control-") && $0.hasSuffix(".json") }.map { "\(folder)/\($0)" }
+        guard others.count <= 1 else {
+            throw UsageError(message: "several recorders run; name one: --control \(others.joined(separator: " or "))")
+        }
+        return try ControlFile.read(others.first ?? path)
     }
 }

@@ -193,10 +193,19 @@ struct DeviceSite: Sendable {
         if request.fields.values("sec-fetch-site").contains(where: { $0.lowercased() == "cross-site" }) {
             return "a page of another site can't mark a tap"
         }
-        guard let origin = request.fields.first("origin") else { return nil }
-        guard let own = request.authority?.lowercased(),
-            ["http://\(own)", "https://\(own)"].contains(origin.lowercased())
-        else { return "a page of another origin can't mark a tap" }
+        guard let own = request.authority?.lowercased() else {
+            return request.fields.first("origin") == nil ? nil : "a page of another origin can't mark a tap"
+        }
+        let ours = ["http://\(own)", "https://\(own)"]
+        if let origin = request.fields.first("origin"), !ours.contains(origin.lowercased()) {
+            return "a page of another origin can't mark a tap"
+        }
+        // An older browser says no more than where the link stood.
+        if let referer = request.fields.first("referer")?.lowercased(),
+            !ours.contains(where: { referer == $0 || referer.hasPrefix($0 + "/") })
+        {
+            return "a link on another page can't mark a tap"
+        }
         return nil
     }
 

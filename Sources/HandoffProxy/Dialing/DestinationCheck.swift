@@ -15,12 +15,15 @@ struct DestinationCheck: Sendable {
     /// Why `destination` is refused to `client`, in words that follow "because it is"; nil when it is not.
     func refusal(of destination: Endpoint, for client: IPAddress) -> String? {
         let forms = Self.forms(of: destination.address)
-        if client.unmapped.isLoopback || allowed.contains(where: { range in forms.contains(where: range.contains) }) {
+        if client.unmapped.isLoopback || local.contains(client.unmapped)
+            || allowed.contains(where: { range in forms.contains(where: range.contains) })
+        {
             return nil
         }
         for form in forms {
             if let kind = Self.kind(of: form) { return kind }
             if isOwn(Endpoint(address: form, port: destination.port)) { return "the proxy itself" }
+            if local.contains(form) { return "an address of this host" }
         }
         return nil
     }

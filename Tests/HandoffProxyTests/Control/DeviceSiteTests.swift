@@ -147,6 +147,7 @@ import Testing
     }
 
     @Test(arguments: [
+        (["Referer": "https://evil.example/"], 403), (["Referer": "http://mark.handoff.test.evil.example/"], 403),
         (["Sec-Fetch-Site": "cross-site"], 403), (["Sec-Purpose": "prefetch"], 403),
         (["Sec-Purpose": "prefetch;prerender"], 403), (["Purpose": "prefetch"], 403), (["X-Moz": "prefetch"], 403),
         (["X-Purpose": "preview"], 403), (["Origin": "http://evil.example"], 403), (["Origin": "null"], 403),

@@ -35,7 +35,9 @@ import Testing
 
     @Test func theProxyItself() {
         #expect(Self.check.refusal(of: .of("192.168.1.1", 4773), for: Self.client) == "the proxy itself")
-        #expect(Self.check.refusal(of: .of("192.168.1.1", 80), for: Self.client) == nil)
+        #expect(Self.check.refusal(of: .of("192.168.1.1", 80), for: Self.client) == "an address of this host")
+        #expect(Self.check.refusal(of: .of("::ffff:192.168.1.1", 80), for: Self.client) == "an address of this host")
+        #expect(Self.check.refusal(of: .of("192.168.1.1", 80), for: .init(ipv4: 0xC0A8_0101)) == nil)
         #expect(Self.check.refusal(of: .of("::ffff:192.168.1.1", 4773), for: Self.client) == "the proxy itself")
         #expect(Self.check.isOwn(.of("127.0.0.1", 4775)))
         #expect(!Self.check.isOwn(.of("192.168.1.1", 4775)))
