@@ -26,6 +26,9 @@ extension ScriptedSession {
             responseHeaders: responseHeaders, fate: fate)
     }
 
+    /// A moment of the scripted session as the app writes it, in JSON.
+    static func stamp(_ seconds: Double) -> String { "\"\(instant(seconds).rfc3339)\"" }
+
     /// The share request's body for an item, a disclosure version and a moment of the scripted day.
     static func shareBody(
         item: String = "item-4711-abcdef", version: String = #""2026-03""#, affirmed: String = "true",

@@ -12,6 +12,12 @@ extension Session {
                 sentence: "no response in the trace is \(policy.requests.projection) or holds a handoff decision",
                 remedy: "add to \(policyLine) the path of the projection:  requests: {projection: {path: /…}}")
         }
+        if !policy.namesProjection, let other = likelyProjection(from: from, to: to) {
+            return InconclusiveReason(
+                code: "policy-mismatch",
+                sentence: "\(other.subject(redactor)) came between, which the policy does not name",
+                remedy: "name what the app asks for eligibility in \(policyLine):  requests: {projection: {path: /…}}")
+        }
         doubtSessionTraffic(&scratch)
         doubtBypass(&scratch)
         if let reason = scratch.doubts.first { return reason }
@@ -40,6 +46,17 @@ extension Session {
                 remedy: Self.remedy(record.spot.reason))
         }
         return nil
+    }
+
+    /// Another successful request of the app to the partner between two instants: with a projection that was only
+    /// guessed, it may be the one that is asked for.
+    private func likelyProjection(from: Instant, to: Instant) -> LoggedRequest? {
+        let known = Set(projections.map(\.record.id)).union(attempts.flatMap { $0.messages.map(\.record.id) })
+        return requests.requests(from: from, until: to).first { request in
+            request.actor.actor != .browser && request.actor.actor != .os && request.method != "HEAD"
+                && request.method != "OPTIONS" && (200..<300).contains(request.status) && request.ended.time <= to
+                && role(of: request.host) == .partner && !known.contains(request.id)
+        }
     }
 
     /// A rule that is none, to collect doubts for.
@@ -71,6 +88,30 @@ extension Session {
             judgement.doubt(
                 "body-not-whole", "the content of attempt \(attempt.number) is not whole in the trace",
                 remedy: Self.remedy(.tcpHole))
+        }
+    }
+}
+
+extension Session {
+    /// No projection of an attempt's item is in the trace before a moment: why.
+    func doubtProjection(of attempt: Attempt, before moment: Instant, _ when: String, _ judgement: inout Judgement) {
+        if attempt.catalogID == nil, attempt.first.bodyIsWhole, projectionBook.items.count > 1 {
+            judgement.doubt(
+                "policy-mismatch",
+                "attempt \(attempt.number) names no item at \(policy.fields.catalogID), and \(projectionBook.items.count) items have projections",
+                remedy: "name the field in \(policyLine):  fields: {catalog-id: /…}")
+        } else if let other = unnamedProjection(of: attempt.catalogID, from: .distantPast, to: moment) {
+            judgement.doubt(
+                "policy-mismatch", "before \(when) of attempt \(attempt.number) \(other)",
+                remedy: "name where the item stands in \(policyLine):  fields: {catalog-id: /…}")
+        } else if projections.isEmpty, !policy.namesProjection,
+            let reason = unseenProjection(from: .distantPast, to: moment)
+        {
+            judgement.doubt(reason.code, reason.sentence, remedy: reason.remedy)
+        } else {
+            judgement.doubt(
+                "projection-not-seen", "no projection of the item of attempt \(attempt.number) was seen before \(when)",
+                remedy: "start the trace before the app fetches the projection, and give the keys for it")
         }
     }
 }

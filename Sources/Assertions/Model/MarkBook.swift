@@ -176,7 +176,7 @@ struct MarkBook: Sendable {
     }
 
     /// Log importers name their clock and are known to 250 ms; other foreign marks to the policy's `clock-error`.
-    private static func clockBound(_ mark: Mark, _ timing: Policy.Timing) -> Nanoseconds {
+    static func clockBound(_ mark: Mark, _ timing: Policy.Timing) -> Nanoseconds {
         if mark.isOnTraceClock { return Nanoseconds(0) }
         return mark.clock == nil ? timing.clockError : max(timing.clockError, .milliseconds(250))
     }

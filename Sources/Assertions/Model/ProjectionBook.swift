@@ -133,6 +133,12 @@ struct ProjectionBook: Sendable {
         return all.filter { Self.isOneDevice($0.client, client) }
     }
 
+    /// All that was said to a device of whatever item, in order of delivery.
+    func sightings(to client: IPAddress?) -> [Sighting] {
+        (byItem.values.flatMap(\.self) + anonymous).filter { Self.isOneDevice($0.client, client) }
+            .sorted { ($0.delivered, $0.place) < ($1.delivered, $1.place) }
+    }
+
     /// What governs an item at an instant, as seen where the capture was made; nil when nothing had been delivered.
     func governing(_ item: String?, at instant: Instant, to client: IPAddress?) -> Reading? {
         let said = sightings(of: item, to: client)

@@ -111,6 +111,7 @@ extension SessionModel {
         let session = SessionRequest(
             record: RequestRecord(exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor),
             matchesTemplate: matches, keys: keys, hasUnknownFields: request.fields.hasUnknownFields,
+            hasCredential: policy.requests.credential.contains { $0.isIn(request.fields) },
             hasExpect: request.fields.first("expect") != nil,
             contentType: request.fields.first("content-type"), body: body,
             rawBody: encoding.isEmpty ? [] : Array(request.body.bytes.prefix(limits.attemptBody)),

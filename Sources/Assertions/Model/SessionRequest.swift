@@ -9,6 +9,8 @@ struct SessionRequest: Hashable, Sendable {
     var keys: [String]
     /// Whether part of its head could not be read.
     var hasUnknownFields: Bool
+    /// Whether it carries a credential at a place that the policy names (HR-19).
+    var hasCredential: Bool
     /// Whether `Expect` was sent.
     var hasExpect: Bool
     var contentType: String?

@@ -46,6 +46,25 @@ public struct Policy: Hashable, Sendable {
         case body(String)
     }
 
+    /// Where a session request carries the credential of the user's session with the partner (HR-19).
+    public enum Credential: Hashable, Sendable, CustomStringConvertible {
+        /// A header field.
+        case header(String)
+        /// Any cookie.
+        case cookie
+        /// A client certificate (mutual TLS), which the trace does not tell.
+        case clientCertificate
+
+        /// As the policy writes it.
+        public var description: String {
+            switch self {
+            case .header(let name): "header \(name)"
+            case .cookie: "cookie"
+            case .clientCertificate: "mtls"
+            }
+        }
+    }
+
     /// When an app may give up an uncertain operation (HR-14).
     public enum Abandonment: String, Hashable, Sendable, CaseIterable {
         case disclosureVersion = "disclosure-version"
@@ -58,6 +77,8 @@ public struct Policy: Hashable, Sendable {
         public var session = RequestTemplate(method: "POST", path: Policy.template("/handoff-session"))
         /// Where its key is.
         public var key = KeyPlace.header("Idempotency-Key")
+        /// Where its credential is; one of these is enough.
+        public var credential: Set<Credential> = [.header("Authorization"), .cookie]
         /// What ends an uncertain operation.
         public var abandonOn: Set<Abandonment> = [.disclosureVersion, .projectionWithdrawn]
         /// The projection request.
@@ -116,6 +137,9 @@ public struct Policy: Hashable, Sendable {
         public var handMark = Nanoseconds.seconds(15)
         public var retryHorizon = Nanoseconds.seconds(86_400)
         public var urlMargin = Nanoseconds.seconds(0)
+        /// How long a projection may be used at the call to action where eligibility is local (HR-06), beside what its
+        /// own Cache-Control says.
+        public var projectionMaxAge = Nanoseconds.seconds(0)
     }
 
     /// Whose inconclusive verdict counts.

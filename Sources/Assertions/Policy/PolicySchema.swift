@@ -110,10 +110,12 @@ extension PolicyReader {
     private mutating func readSession(_ node: YAMLNode, into requests: inout Policy.Requests) {
         var key = requests.key
         var abandonOn = requests.abandonOn
+        var credential = requests.credential
         readRequest(
             node, "session", into: &requests.session,
             more: [
                 ("key", { if let read = $0.readKey($1) { key = read } }),
+                ("credential", { credential = $0.readCredential($1) }),
                 (
                     "abandon-on",
                     { reader, node in
@@ -126,6 +128,24 @@ extension PolicyReader {
             ])
         requests.key = key
         requests.abandonOn = abandonOn
+        requests.credential = credential
+    }
+
+    private mutating func readCredential(_ node: YAMLNode) -> Set<Policy.Credential> {
+        var places: Set<Policy.Credential> = []
+        for (item, text) in texts(node, "credential") {
+            let words = text.split(separator: " ")
+            if words.count == 2, words[0] == "header" {
+                places.insert(.header(String(words[1])))
+            } else if text == "cookie" {
+                places.insert(.cookie)
+            } else if text == "mtls" {
+                places.insert(.clientCertificate)
+            } else {
+                fault(item, "\"credential\" must hold \"header NAME\", \"cookie\" or \"mtls\", not \"\(text)\"")
+            }
+        }
+        return places
     }
 
     private mutating func readRequest(
@@ -221,6 +241,7 @@ extension PolicyReader {
                 member("url-lifetime", \.urlLifetime), member("clock-error", \.clockError),
                 member("observe-after", \.observeAfter), member("hand-mark", \.handMark),
                 member("retry-horizon", \.retryHorizon), member("url-margin", \.urlMargin),
+                member("projection-max-age", \.projectionMaxAge),
             ])
         timing = read
     }
