@@ -42,6 +42,8 @@ public struct ModelLimits: Hashable, Sendable {
     public var projections = 5_000
     /// Requests of any kind, in a few words each; what is beyond leaves rules open that ask about every request.
     public var loggedRequests = 50_000
+    /// Things in the contents of the app's messages that must not be there.
+    public var contentFindings = 5_000
     /// Leaks.
     public var hits = 5_000
     /// Names and addresses learnt from DNS answers.

@@ -68,13 +68,13 @@ struct ScriptedSession {
         Instant(nanoseconds: 1_795_000_000_000_000_000 + Int64((seconds * 1_000_000).rounded()) * 1_000)
     }
 
-    private mutating func reference(_ seconds: Double) -> PacketReference {
+    mutating func reference(_ seconds: Double) -> PacketReference {
         packet += 1
         endTime = max(endTime, seconds)
         return PacketReference(number: packet, time: Self.instant(seconds))
     }
 
-    private mutating func add(_ time: Double, _ event: SessionEvent) {
+    mutating func add(_ time: Double, _ event: SessionEvent) {
         timeline.append((time, timeline.count, event))
     }
 

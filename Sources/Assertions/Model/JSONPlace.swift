@@ -44,7 +44,14 @@ struct JSONPlace: Hashable, Sendable {
 
     /// The contract's own names as they are, others masked where they look like values.
     private static func shown(name: String) -> String {
-        DecisionSchema.names.contains(name) ? name : escaped(TextMask.word(name.prefix(80)))
+        if DecisionSchema.names.contains(name) || isWords(name) { return name }
+        return escaped(TextMask.word(name.prefix(80)))
+    }
+
+    /// Words of three letters or more written as one: no value looks like that.
+    private static func isWords(_ name: String) -> Bool {
+        name.utf8.count <= 40 && name.allSatisfy { $0.isASCII && $0.isLetter }
+            && KeyWords(name).words.allSatisfy { $0.utf8.count >= 3 }
     }
 
     private static func escaped(_ name: String) -> String {

@@ -45,6 +45,8 @@ struct Backlog: Sendable {
     indirect enum Item: Sendable {
         case exchange(Exchange, Flow?)
         case message(Message, Flow?)
+        /// A response, for the rules about what the app receives.
+        case answer(Exchange, Flow?)
 
         /// Bytes of one without what its values point at.
         private static let ownSize = MemoryLayout<Exchange>.stride + MemoryLayout<Flow?>.stride
@@ -53,6 +55,7 @@ struct Backlog: Sendable {
             switch self {
             case .exchange(let exchange, _): exchange.request?.ended.time ?? exchange.ended.time
             case .message(let message, _): message.ended.time
+            case .answer(let exchange, _): exchange.ended.time
             }
         }
 
@@ -62,6 +65,9 @@ struct Backlog: Sendable {
             case .exchange(let exchange, _):
                 exchange.request.map { $0.body.bytes.count + $0.fields.storage.count + $0.target.utf8.count } ?? 0
             case .message(let message, _): message.payload.bytes.count
+            case .answer(let exchange, _):
+                (exchange.response.map { $0.body.bytes.count + $0.fields.storage.count } ?? 0)
+                    + (exchange.request.map { $0.fields.storage.count + $0.target.utf8.count } ?? 0)
             }
         }
 

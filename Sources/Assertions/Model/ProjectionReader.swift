@@ -26,7 +26,7 @@ struct ProjectionReader {
     /// Names under which an object says which item it is.
     static let itemNames = ["catalogId", "catalog_id", "id", "itemId"]
     /// Names under which a decision stands, whatever is in it.
-    private static let decisionNames: Set<String> = ["handoff", "decision", "handoffDecision", "handoff_decision"]
+    static let decisionNames: Set<String> = ["handoff", "decision", "handoffDecision", "handoff_decision"]
     /// URLs looked at in one text.
     static let urlLimit = 2_000
 

@@ -29,6 +29,8 @@ struct Session {
     let chiaRequests: [RequestRecord]
     let leaks: [LeakRecord]
     let scanGaps: [ScanGapRecord]
+    /// What stands in the app's messages that must not.
+    let contents: ContentLog
     let redirects: [WebAddress: RequestRecord]
     let statusLike: [RequestRecord]
     let appRequests: Int

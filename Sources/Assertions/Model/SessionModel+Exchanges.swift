@@ -4,7 +4,7 @@ internal import SessionTrace
 extension SessionModel {
     /// `isWithheld`: made of what was kept of the heads alone.
     mutating func receive(_ exchange: Exchange, isWithheld: Bool = false) {
-        guard let request = exchange.request, !exchange.isPushed else { return }
+        guard let request = exchange.request, !exchange.isPushed else { return readStrayAnswer(exchange) }
         var flow = flows[exchange.id.connection]
         let host =
             request.method == "CONNECT"
@@ -54,6 +54,7 @@ extension SessionModel {
             keepAttempt(exchange, request, flow, host, actor)
             keepProjection(exchange, request, flow, host, actor)
             keepStatusLike(exchange, request, flow, host, actor)
+            readContents(exchange, request, flow, host, actor, isChiaHost: isChiaHost)
         }
         keepRedirect(exchange, request, flow, host, actor)
         search(exchange, flow)

@@ -8,11 +8,13 @@ extension SessionModel {
         scanner.learn(needle: needle, isNested: !isForeign)
         // A URL's token is searched with it.
         if kind == .handoffURL, let token = Token.first(in: value) { needles.know(token, as: needle.number) }
+        searchAnswersAgain(for: kind)
         guard let items = backlog.items(since: since) else { return giveUp("repeated searches") }
         for item in items {
             switch item {
             case .exchange(let exchange, let flow): scan(exchange, flow)
             case .message(let message, let flow): scan(message, flow)
+            case .answer: continue
             }
         }
     }
@@ -108,8 +110,9 @@ extension SessionModel {
     }
 
     mutating func receive(_ message: Message) {
-        guard message.from == .client, message.kind == .text || message.kind == .binary else { return }
         let flow = flows[message.exchange.connection]
+        if message.from == .server { return searchAnswer(message, flow, isNew: true) }
+        guard message.kind == .text || message.kind == .binary else { return }
         scan(message, flow)
         backlog.append(.message(message, flow))
     }

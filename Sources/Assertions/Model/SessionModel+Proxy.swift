@@ -84,6 +84,7 @@ extension SessionModel {
         flows[id]?.withheldRequests += 1
         receive(exchange, isWithheld: true)
         keepForm(exchange, flows[id])
+        readWithheldCookies(event, exchange, flows[id])
     }
 
     /// What a form holds is not in its head.

@@ -40,6 +40,14 @@ struct SessionModel: Sendable {
     var statusLike: [RequestRecord] = []
     var blindSpots: [BlindRecord] = []
     var backlog = Backlog()
+    /// Answers and messages of servers, for handoff URLs that become known later.
+    var answerBacklog = Backlog()
+    /// What stands in the app's messages that must not.
+    var contents = ContentLog()
+    let forbiddenKeys: ForbiddenKeys
+    let secretSearch: SecretSearch
+    /// Domains of which an answer may not hold certain URLs.
+    let assetDomains: [String]
     var requestLog: RequestLog
     var needles = NeedleBook()
     /// Tokens that this trace itself showed.
@@ -88,6 +96,10 @@ struct SessionModel: Sendable {
         dark = DarkTraffic(limit: options.limits.darkHosts)
         requestLog = RequestLog(limit: options.limits.loggedRequests)
         backlog.limit = options.limits.backlogBytes
+        answerBacklog.limit = options.limits.backlogBytes
+        forbiddenKeys = ForbiddenKeys(policy.forbidden)
+        secretSearch = SecretSearch(policy.forbidden)
+        assetDomains = Set((policy.hosts.chia + policy.hosts.chiaAssets).map(\.domain.text)).sorted()
         for token in options.foreignTokens {
             learn(.token, String(decoding: token.bytes, as: UTF8.self), since: nil, isForeign: true)
         }

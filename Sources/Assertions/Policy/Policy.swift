@@ -122,9 +122,12 @@ public struct Policy: Hashable, Sendable {
     public struct Forbidden: Hashable, Sendable {
         public var responseKeys = ["order_status", "prescription"]
         public var catalogKeys: [String] = []
+        /// Shapes of secrets: what a secret begins with, and `*`.
         public var secrets = ["whsec_*"]
-        /// Salted hashes of values planted by the tester.
-        public var canaries: [String] = []
+        /// Secrets, and values planted by the tester, by their salted hashes.
+        public var hashes: [SecretHash] = []
+        /// Whether the file lists response keys itself.
+        public var namesResponseKeys = false
     }
 
     /// Lengths of time.

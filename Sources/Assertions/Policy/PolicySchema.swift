@@ -221,12 +221,42 @@ extension PolicyReader {
         mapping(
             node, at: "forbidden",
             [
-                ("response-keys", { read.responseKeys = $0.texts($1, "response-keys").map(\.1) }),
+                (
+                    "response-keys",
+                    {
+                        read.responseKeys = $0.texts($1, "response-keys").map(\.1)
+                        read.namesResponseKeys = true
+                    }
+                ),
                 ("catalog-keys", { read.catalogKeys = $0.texts($1, "catalog-keys").map(\.1) }),
-                ("secrets", { read.secrets = $0.texts($1, "secrets").map(\.1) }),
-                ("canaries", { read.canaries = $0.texts($1, "canaries").map(\.1) }),
+                (
+                    "secrets",
+                    {
+                        read.secrets = []
+                        $0.readSecrets($1, "secrets", shapes: true, into: &read)
+                    }
+                ),
+                ("canaries", { $0.readSecrets($1, "canaries", shapes: false, into: &read) }),
             ])
         forbidden = read
+    }
+
+    /// Secrets by shape or hash. What is wrong is not repeated: it may be the secret itself.
+    private mutating func readSecrets(
+        _ node: YAMLNode, _ name: String, shapes: Bool, into forbidden: inout Policy.Forbidden
+    ) {
+        for (item, text) in texts(node, name) {
+            if let hash = SecretHash(text) {
+                forbidden.hashes.append(hash)
+            } else if shapes, text.hasSuffix("*"), text.utf8.count >= 5, !text.dropLast().contains("*") {
+                forbidden.secrets.append(text)
+            } else {
+                fault(
+                    item,
+                    "\"\(name)\" must hold \(shapes ? "beginnings of four characters or more such as \"whsec_*\", or " : "")"
+                        + "salted hashes, \(SecretHash.form), and never a secret itself")
+            }
+        }
     }
 
     private mutating func readTiming(_ node: YAMLNode, into timing: inout Policy.Timing) {

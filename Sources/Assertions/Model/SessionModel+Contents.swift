@@ -1,0 +1,432 @@
+internal import SessionTrace
+
+/// Looking into the app's messages, both ways, as they come.
+extension SessionModel {
+    /// Reads one exchange; what the browser sends and gets is looked at for its cookies alone.
+    mutating func readContents(
+        _ exchange: Exchange, _ request: Request, _ flow: Flow?, _ host: HostName?, _ actor: ActorReading,
+        isChiaHost: Bool
+    ) {
+        guard request.method != "CONNECT" else { return }
+        var record = PendingRecord(
+            exchange: exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor)
+        readCookies(&record, isChiaHost: isChiaHost)
+        guard actor.actor != .browser else { return }
+        if actor.actor != .os {
+            contents.countQuestion()
+            readQuestion(&record, isChiaHost: isChiaHost)
+            if let status = exchange.response?.status, (300..<400).contains(status),
+                let address = WebAddress(request),
+                let location = exchange.response?.fields.first("location").flatMap({ address.resolve($0) }),
+                contents.redirects.count < ContentLog.redirectLimit
+            {
+                contents.redirects[address] = location
+            }
+        }
+        guard let response = exchange.response else {
+            if exchange.end == .notSeen, actor.actor != .os,
+                !contents.keep(ContentGap(record: record.made(), reason: .tcpHole))
+            {
+                giveUp("unread answers")
+            }
+            return
+        }
+        if !isChiaHost { searchAnswer(exchange, response, flow, isNew: true) }
+        guard actor.actor != .os else { return }
+        contents.countAnswer()
+        readAnswer(response, &record)
+    }
+
+    /// An answer without its request, or pushed: all that is asked is whether it holds a handoff URL.
+    mutating func readStrayAnswer(_ exchange: Exchange) {
+        guard let response = exchange.response, let flow = flows[exchange.id.connection] else { return }
+        let host = exchange.request?.host ?? flow.names.first
+        guard flow.actor.actor != .browser, !(host.map { isChia($0) } ?? false) else { return }
+        searchAnswer(exchange, response, flow, isNew: true)
+    }
+
+    // MARK: handoff URLs in answers
+
+    /// Searches an answer for handoff URLs and tokens, and keeps it a while for those that are not known yet.
+    mutating func searchAnswer(_ exchange: Exchange, _ response: Response, _ flow: Flow?, isNew: Bool) {
+        var response = response
+        if MessageContent.isMedia(response.fields) { response.body = .empty }
+        var hits: [LeakHit] = []
+        var gaps: [ScanGap] = []
+        for answer in exchange.informational + [response] {
+            let result = found(in: answer)
+            hits += result.hits.filter(\.isHandoffToken)
+            gaps += result.gaps
+        }
+        guard !hits.isEmpty || !gaps.isEmpty || isNew else { return }
+        if isNew {
+            var kept = exchange
+            kept.response = response
+            kept.request?.body = .empty
+            answerBacklog.append(.answer(kept, flow))
+        }
+        guard !hits.isEmpty || !gaps.isEmpty else { return }
+        let record =
+            exchange.isPushed
+            ? nil
+            : exchange.request.map { request in
+                RequestRecord(
+                    exchange, request: request, flow: flow, host: request.host ?? flow?.names.first,
+                    actor: actor(of: request, flow), redactor: redactor)
+            }
+        if let record, let gap = gaps.first {
+            var reason = BlindSpot.Reason.undecodableContent
+            if case .budget = gap.reason { reason = .decodeBudget }
+            if !contents.keep(ContentGap(record: record, reason: reason)) { giveUp("unread answers") }
+        }
+        guard !hits.isEmpty else { return }
+        guard contents.leaks[exchange.id] != nil || contents.leaks.count < limits.hits else {
+            return giveUp("leaks in answers")
+        }
+        let host = record?.host ?? exchange.request?.host ?? flow?.names.first
+        let evidence =
+            record?.evidence("answer")
+            ?? Evidence(
+                label: exchange.isPushed ? "pushed answer" : "answer",
+                packets: [response.started.number, exchange.ended.number],
+                span: TimeSpan(response.started.time, exchange.ended.time), connection: exchange.id.connection,
+                endpoints: flow.map { "\($0.connection.client) → \($0.connection.server)" }, exchange: exchange.id,
+                subject: "answer of \(redactor.host(host?.text ?? "?"))")
+        contents.leaks[exchange.id] = AnswerLeak(
+            record: record, host: host, actor: record?.actor ?? flow?.actor ?? .nothing, hits: hits,
+            evidence: evidence, isMessage: false, isPushed: exchange.isPushed)
+    }
+
+    /// A WebSocket message of a server.
+    mutating func searchAnswer(_ message: Message, _ flow: Flow?, isNew: Bool) {
+        guard message.kind == .text || message.kind == .binary else { return }
+        let record = upgrades[message.exchange]
+        let actor = record?.actor ?? flow?.actor ?? .nothing
+        let host = record?.host ?? flow?.names.first
+        guard actor.actor != .browser, !(host.map { isChia($0) } ?? false) else { return }
+        if isNew { answerBacklog.append(.message(message, flow)) }
+        let hits = found(in: message).hits.filter(\.isHandoffToken)
+        guard !hits.isEmpty else { return }
+        guard contents.messageLeaks.count < limits.hits else { return giveUp("leaks in answers") }
+        let leak = AnswerLeak(
+            record: record, host: host, actor: actor, hits: hits,
+            evidence: Evidence(
+                label: "WebSocket message", packets: [message.started.number, message.ended.number],
+                span: TimeSpan(message.started.time, message.ended.time), connection: message.exchange.connection,
+                endpoints: flow.map { "\($0.connection.client) → \($0.connection.server)" },
+                exchange: message.exchange, subject: "message of \(redactor.host(host?.text ?? "?"))"),
+            isMessage: true, isPushed: false)
+        if let known = contents.messageLeaks.firstIndex(where: { $0.evidence == leak.evidence }) {
+            contents.messageLeaks[known] = leak
+        } else {
+            contents.messageLeaks.append(leak)
+        }
+    }
+
+    /// Searches answers again for a handoff URL or token that has just become known.
+    mutating func searchAnswersAgain(for kind: Needle.Kind) {
+        guard kind == .handoffURL || kind == .token else { return }
+        guard let items = answerBacklog.items(since: nil) else { return giveUp("repeated searches of answers") }
+        for item in items {
+            switch item {
+            case .answer(let exchange, let flow):
+                if let response = exchange.response { searchAnswer(exchange, response, flow, isNew: false) }
+            case .message(let message, let flow): searchAnswer(message, flow, isNew: false)
+            case .exchange: continue
+            }
+        }
+    }
+
+    // MARK: what stands in answers
+
+    private mutating func readAnswer(_ response: Response, _ record: inout PendingRecord) {
+        searchSecrets(in: response.fields, [], &record, isInRequest: false)
+        for name in WebhookSignature.fields(in: response.fields) {
+            keep(.webhookSignature(name), "header:\(name)", &record, isInRequest: false)
+        }
+        if let text = response.fields.first("location"),
+            let location = WebAddress(record.request).flatMap({ $0.resolve(text) }) ?? WebAddress(text)
+        {
+            keepAsset(location, "header:location", &record)
+        }
+        guard !MessageContent.isMedia(response.fields) else { return }
+        let content = MessageContent.content(of: response, limit: Projection.limit)
+        let isTorn = record.exchange.end == .notSeen || record.exchange.end == .traceEnded
+        if !content.isWhole, isTorn || record.exchange.end == .complete {
+            let reason: BlindSpot.Reason =
+                response.body.isCut
+                ? .bodyOverLimit : response.body.missing > 0 || isTorn ? .tcpHole : .undecodableContent
+            if !contents.keep(ContentGap(record: record.made(), reason: reason)) { giveUp("unread answers") }
+        }
+        guard let first = content.bytes.first else { return }
+        if MessageContent.isJSON(response.fields) || first == 0x7B || first == 0x5B {
+            readNames(in: content.bytes, status: response.status, &record)
+        }
+        searchAssets(in: content.bytes, &record)
+        searchSecrets(in: FieldSection(), content.bytes, &record, isInRequest: false)
+    }
+
+    private mutating func readNames(in bytes: [UInt8], status: Int, _ record: inout PendingRecord) {
+        var reader = AnswerReader(bytes, keys: forbiddenKeys, hidden: policy.fields.hidden)
+        let request = record.request
+        reader.readJSON(
+            isProjection: policy.requests.projection.matches(method: request.method, path: request.path))
+        if reader.isCropped { giveUp("names in one answer") }
+        guard !reader.marks.isEmpty else { return }
+        let tells = tellsOfHandoff(bytes)
+        for mark in reader.marks {
+            switch mark.kind {
+            // What says that there is no such item sends none.
+            case .hiddenState, .hiddenID: guard (200..<300).contains(status) else { continue }
+            default: break
+            }
+            keep(
+                mark.kind, mark.place.shown, template: mark.place.template, &record, isInRequest: false,
+                tellsOfHandoff: tells)
+        }
+    }
+
+    /// Whether a text names the item or session of a handoff, or Chia.
+    private func tellsOfHandoff(_ bytes: [UInt8]) -> Bool {
+        func holds(_ text: String) -> Bool {
+            text.utf8.count >= 4
+                && Array(text.utf8).withUnsafeBytes { needle in
+                    bytes.withUnsafeBytes { ByteSearch.contains(needle, in: $0) }
+                }
+        }
+        if holds("chia") || holds("Chia") || holds(Token.prefix) { return true }
+        return requests.contains { request in
+            request.catalogID.map(holds) ?? false || request.answer.identifiers.contains { holds($0.value) }
+        }
+    }
+
+    private mutating func searchAssets(in bytes: [UInt8], _ record: inout PendingRecord) {
+        for domain in assetDomains {
+            for url in AnswerReader.urls(on: domain, in: bytes) {
+                if let address = WebAddress(url) { keepAsset(address, "body", &record) }
+            }
+        }
+    }
+
+    private mutating func keepAsset(_ address: WebAddress, _ place: String, _ record: inout PendingRecord) {
+        guard isChia(address.host) else { return }
+        let sign = address.token == nil ? SignedURL.sign(ofQuery: address.query) : nil
+        guard roles.role(of: address.host) == .chiaAssets || sign != nil else { return }
+        keep(.assetURL(address.host, sign: sign), place, &record, isInRequest: false)
+    }
+
+    // MARK: what stands in requests
+
+    private static let credentialFields = [
+        "authorization", "x-api-key", "api-key", "apikey", "x-chia-api-key", "x-chia-key",
+    ]
+
+    private mutating func readQuestion(_ record: inout PendingRecord, isChiaHost: Bool) {
+        let request = record.request
+        searchSecrets(in: request.fields, Array(request.target.utf8), &record, isInRequest: true)
+        if !request.body.bytes.isEmpty {
+            searchSecrets(
+                in: FieldSection(),
+                MessageContent.decoded(request.body.bytes, request.fields, limit: Projection.limit), &record,
+                isInRequest: true)
+        }
+        for name in WebhookSignature.fields(in: request.fields) {
+            keep(.webhookSignature(name), "header:\(name)", &record, isInRequest: true)
+        }
+        if isChiaHost {
+            for name in Self.credentialFields where request.fields.first(name) != nil {
+                keep(.credential(name), "header:\(name)", &record, isInRequest: true)
+            }
+        }
+        for (place, name) in SDKName.places(in: request) { keep(.sdk(name), place, &record, isInRequest: true) }
+        let path = policy.requests.catalog.isEmpty ? "" : request.path
+        if let template = policy.requests.catalog.first(where: { $0.matches(method: request.method, path: path) }) {
+            keep(.catalogCall(template.description), "path", &record, isInRequest: true)
+        }
+    }
+
+    private mutating func searchSecrets(
+        in fields: FieldSection, _ text: [UInt8], _ record: inout PendingRecord, isInRequest: Bool
+    ) {
+        var found: [(hits: [SecretSearch.Hit], isWhole: Bool, place: String)] = []
+        // Names and values stand back to back in the section: each value is looked at by itself.
+        for field in fields.fields where field.valueLength >= SecretHash.lengths.lowerBound {
+            let own = secretSearch.search(Array(fields.valueBytes(field)))
+            guard !own.hits.isEmpty || !own.isWhole else { continue }
+            found.append((own.hits, own.isWhole, "header:\(redactor.name(fields.name(field).lowercased()))"))
+        }
+        if !text.isEmpty {
+            let own = secretSearch.search(text)
+            found.append((own.hits, own.isWhole, fields.fields.isEmpty ? "body" : "path"))
+        }
+        for (hits, isWhole, place) in found {
+            for hit in hits { keep(.secret(hit.kind), place, &record, isInRequest: isInRequest) }
+            if !isWhole { giveUp("stretches in the search for secrets") }
+        }
+    }
+
+    private mutating func keep(
+        _ kind: ContentFinding.Kind, _ shown: String, template: String? = nil, _ record: inout PendingRecord,
+        isInRequest: Bool, tellsOfHandoff: Bool = false
+    ) {
+        let made = record.made()
+        let finding = ContentFinding(
+            kind: kind, record: made, isInRequest: isInRequest, shown: shown, template: template ?? shown,
+            first: made.started.time, last: made.ended.time, tellsOfHandoff: tellsOfHandoff)
+        if !contents.keep(finding, limit: limits.contentFindings) { giveUp("findings in contents") }
+    }
+
+    // MARK: cookies
+
+    private static let sentCredentials = [
+        "authorization", "x-api-key", "x-auth-token", "x-access-token", "x-session-token",
+    ]
+
+    private mutating func readCookies(_ record: inout PendingRecord, isChiaHost: Bool) {
+        let request = record.request
+        let isApp = record.actor.actor != .browser && record.actor.actor != .os
+        guard isApp || isChiaHost else { return }
+        var sent = Self.pairs(request.fields.values("cookie").flatMap { $0.split(separator: ";") }, redactor)
+        for name in Self.sentCredentials {
+            // `Bearer abc`: the scheme is no part of the credential.
+            for value in request.fields.values(name) {
+                sent.append((name, String(value.split(separator: " ").last ?? "")))
+            }
+        }
+        if !sent.isEmpty { contents.cookies.keepSent(sent, record.made(), toChia: isChiaHost, byApp: isApp) }
+        let set = record.exchange.response?.fields.values("set-cookie") ?? []
+        guard !set.isEmpty else { return }
+        let given = Self.pairs(set.map { $0.prefix { $0 != ";" } }, redactor)
+        contents.cookies.keepGiven(given, record.made(), byChia: isChiaHost)
+    }
+
+    private static func pairs(_ pairs: [Substring], _ redactor: Redactor) -> [(name: String, value: String)] {
+        pairs.prefix(100).map { pair in
+            let name = pair.prefix { $0 != "=" }
+            return (redactor.name(name.filter { $0 != " " }), String(pair[name.endIndex...].dropFirst()))
+        }
+    }
+
+    /// Cookies of a request on a withheld connection, which are kept as digests.
+    mutating func readWithheldCookies(_ event: ProxyEvent, _ exchange: Exchange, _ flow: Flow?) {
+        guard let request = exchange.request, let host = request.host, isChia(host) else { return }
+        let kept = event.attributes
+        var record = PendingRecord(
+            exchange: exchange, request: request, flow: flow, host: host, actor: actor(of: request, flow),
+            redactor: redactor)
+        let isKnown = [kept["to-u"], kept["to-n"]].contains(JourneyCloseness.equal.rawValue)
+        if isKnown, let address = WebAddress(request), let digest = kept["url"] {
+            contents.cookies.learnDigest(isOwn: redactor.digest(address.text) == digest)
+        }
+        if let sent = kept["cookies"] { contents.cookies.keepWithheld(sent, record.made(), areGiven: false) }
+        if let given = kept["set-cookies"] { contents.cookies.keepWithheld(given, record.made(), areGiven: true) }
+    }
+}
+
+/// The record of a request, made when something is found in it: most hold nothing.
+struct PendingRecord {
+    let exchange: Exchange
+    let request: Request
+    let flow: Flow?
+    let host: HostName?
+    let actor: ActorReading
+    let redactor: Redactor
+    private var record: RequestRecord?
+
+    init(
+        exchange: Exchange, request: Request, flow: Flow?, host: HostName?, actor: ActorReading, redactor: Redactor
+    ) {
+        self.exchange = exchange
+        self.request = request
+        self.flow = flow
+        self.host = host
+        self.actor = actor
+        self.redactor = redactor
+    }
+
+    mutating func made() -> RequestRecord {
+        if let record { return record }
+        let made = RequestRecord(
+            exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor)
+        record = made
+        return made
+    }
+}
+
+extension MessageContent {
+    /// Whether the content is a picture, sound, film or font by its media type: nothing in it is read.
+    static func isMedia(_ fields: FieldSection) -> Bool {
+        guard let type = fields.first("content-type")?.lowercased() else { return false }
+        return ["image/", "video/", "audio/", "font/"].contains { type.hasPrefix($0) } && !type.hasPrefix("image/svg")
+    }
+}
+
+/// Header fields by which a webhook of Chia's proves itself to the partner's backend.
+enum WebhookSignature {
+    static let names = [
+        "chia-signature", "x-chia-signature", "chia-webhook-signature", "x-chia-webhook-signature",
+        "x-chia-hmac-sha256",
+    ]
+    /// Names that several services use, with the form that their values have.
+    static let shared = ["webhook-signature", "svix-signature"]
+
+    static func fields(in fields: FieldSection) -> [String] {
+        names.filter { fields.first($0) != nil } + shared.filter { fields.first($0)?.hasPrefix("v1,") ?? false }
+    }
+}
+
+/// The name of Chia's SDK for servers, which no app imports.
+enum SDKName {
+    /// Header fields that name other hosts and pages, or hold values of their own.
+    private static let exempt: Set<String> = [
+        "host", ":authority", ":path", "referer", "origin", "cookie", "authorization", "location",
+    ]
+
+    /// Where a request names it, and how.
+    static func places(in request: Request) -> [(place: String, name: String)] {
+        var places: [(String, String)] = []
+        if let name = find(in: Array(request.path.utf8)) { places.append(("path", name)) }
+        // Names and values stand back to back in the section, so that a word may seem to go on there.
+        guard find(in: request.fields.storage, asWord: false) != nil else { return places }
+        for field in request.fields.fields {
+            let label = request.fields.name(field).lowercased()
+            guard !exempt.contains(label) else { continue }
+            if let name = find(in: Array(request.fields.valueBytes(field))) ?? find(in: Array(label.utf8)) {
+                places.append(
+                    ("header:\(find(in: Array(label.utf8)) == nil ? TextMask.word(Substring(label)) : name)", name))
+            }
+        }
+        return places
+    }
+
+    private static let word = Array("chiahealth".utf8)
+
+    /// The name in bytes, in any case and escaped or not, as a word of its own.
+    static func find(in bytes: [UInt8], asWord: Bool = true) -> String? {
+        guard bytes.count >= word.count else { return nil }
+        for start in 0...bytes.count - word.count where bytes[start] | 0x20 == word[0] {
+            let end = start + word.count
+            guard zip(bytes[start..<end], word).allSatisfy({ $0 | 0x20 == $1 }),
+                !asWord
+                    || (start == 0 || !isLetterOrDigit(bytes, start - 1))
+                        && (end == bytes.count || !isLetterOrDigit(bytes[end]))
+            else { continue }
+            let rest = String(decoding: bytes[end...].prefix(10), as: UTF8.self).lowercased()
+            return rest.hasPrefix("/partner") || rest.hasPrefix("%2fpartner") ? "@chiahealth/partner" : "chiahealth"
+        }
+        return nil
+    }
+
+    /// Whether the byte before the word belongs to it; an escape (`%40`) does not.
+    private static func isLetterOrDigit(_ bytes: [UInt8], _ index: Int) -> Bool {
+        if index >= 2, bytes[index - 2] == 0x25 { return false }
+        return isLetterOrDigit(bytes[index])
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: false
+        }
+    }
+}
