@@ -26,6 +26,7 @@ public struct Handoff {
         (CAShowCommand.syntax, { try CAShowCommand(handoff: $0, arguments: $1).run() }),
         (CAResetCommand.syntax, { try CAResetCommand(handoff: $0, arguments: $1).run() }),
         (MarkCommand.syntax, { try MarkCommand(handoff: $0, arguments: $1).run() }),
+        (MarkImportCommand.syntax, { try MarkImportCommand(handoff: $0, arguments: $1).run() }),
     ]
 
     /// Runs the command line `words` (without the program's name).
@@ -90,10 +91,11 @@ public struct Handoff {
     private static func command(for words: [String]) -> (
         syntax: CommandSyntax, run: @Sendable (Handoff, Arguments) throws -> ExitStatus
     )? {
-        commands.first { entry in
+        // The longest name wins: `mark import` is no mark of kind `import`.
+        commands.filter { entry in
             let name = entry.syntax.name.split(separator: " ").map(String.init)
             return Array(words.prefix(name.count)) == name
-        }
+        }.max { $0.syntax.name.count < $1.syntax.name.count }
     }
 
     /// What `handoff --help` prints.

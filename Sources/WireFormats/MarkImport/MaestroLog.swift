@@ -1,0 +1,100 @@
+internal import SessionTrace
+
+/// Taps in Maestro's `maestro.log` (docs.maestro.dev "Debug output"; pattern `%d{HH:mm:ss.SSS} [%5level] %logger.%method:
+/// %msg%n` of its `LogConfig.kt`), and in logs of older versions that begin with `[2026-11-30 05:10:31]`.
+///
+/// ```
+/// 05:10:31.123 [ INFO] maestro.cli.runner.TestSuiteInteractor.invoke: Tap on "Share selection and continue" RUNNING
+/// 05:10:32.456 [ INFO] maestro.cli.runner.TestSuiteInteractor.invoke: Tap on "Share selection and continue" COMPLETED
+/// ```
+///
+/// A tap lasts from RUNNING to COMPLETED: Maestro looks for the element, taps and waits for the screen in between.
+struct MaestroLog: MarkLogReader {
+    static let openLimit = 1_000
+
+    private var open: [String: (start: LogStamp.Reading, line: Int)] = [:]
+
+    mutating func take(_ line: LogLine, _ log: inout MarkLog) throws(MarkError) {
+        var cursor = LineCursor(line.bytes)
+        guard let civil = Self.head(&cursor) else {
+            log.leaveOut(line.number)
+            return
+        }
+        log.understand()
+        log.dating.follow(civil)
+        guard let (tap, state) = Self.tap(String(decoding: cursor.rest, as: UTF8.self)) else { return }
+        let stamp = try log.reading(of: .civil(civil), line: line.number)
+        switch state {
+        case "RUNNING":
+            guard open.count < Self.openLimit else {
+                log.remark("more than \(Self.openLimit) taps at once", line.number)
+                return
+            }
+            if open[tap] == nil { open[tap] = (stamp, line.number) }
+        case "COMPLETED":
+            guard let begun = open.removeValue(forKey: tap) else {
+                log.remark("the end of a tap without its beginning; no mark", line.number)
+                return
+            }
+            let mark = log.labels.tap(
+                on: Self.label(tap), TimeSpan(begun.start.span.earliest, stamp.span.latest), count: Self.count(tap))
+            try log.add(mark, line: begun.line, isMonotonic: false)
+        default:
+            open[tap] = nil
+            log.remark("a tap that came out as \(state); no mark", line.number)
+        }
+    }
+
+    mutating func finish(_ log: inout MarkLog) throws(MarkError) {
+        for begun in open.values { log.remark("a tap without its end; no mark", begun.line) }
+    }
+
+    private static func head(_ cursor: inout LineCursor) -> LogStamp.Civil? {
+        let isBracketed = cursor.take("[")
+        guard let civil = cursor.civil(), !isBracketed || cursor.take("]") else { return nil }
+        cursor.skipSpaces()
+        guard cursor.take("["), let end = cursor.find("]") else { return nil }
+        cursor.index = end + 1
+        cursor.skipSpaces()
+        return civil
+    }
+
+    private static let states: Set<Substring> = ["RUNNING", "COMPLETED", "FAILED", "WARNED", "SKIPPED"]
+
+    /// A tap's description and what became of it.
+    private static func tap(_ message: String) -> (tap: String, state: String)? {
+        var text = message[...]
+        // The logger's name stands before the message, with a colon or a dash.
+        if let space = text.firstIndex(of: " ") {
+            let word = text[..<space]
+            let behind = text[text.index(after: space)...]
+            if word.hasSuffix(":") {
+                text = behind
+            } else if behind.hasPrefix("- ") {
+                text = behind.dropFirst(2)
+            }
+        }
+        guard let space = text.lastIndex(of: " ") else { return nil }
+        let state = text[text.index(after: space)...]
+        let tap = text[..<space]
+        guard states.contains(state),
+            tap.hasPrefix("Tap on ") || tap.hasPrefix("Tap x") || tap.hasPrefix("Double tap on ")
+        else { return nil }
+        return (String(tap), String(state))
+    }
+
+    /// What is tapped: the quoted text, or what is said instead of one (`id: share`).
+    private static func label(_ tap: String) -> String? {
+        if let quoted = TapLabels.quoted(tap) { return quoted }
+        guard let on = tap.firstRange(of: " on ") else { return nil }
+        var rest = tap[on.upperBound...]
+        if rest.hasPrefix("(Optional) ") { rest = rest.dropFirst(11) }
+        return rest.isEmpty ? nil : String(rest)
+    }
+
+    private static func count(_ tap: String) -> Int {
+        if tap.hasPrefix("Double") { return 2 }
+        guard tap.hasPrefix("Tap x"), let count = Int(tap.dropFirst(5).prefix { $0.isNumber }) else { return 1 }
+        return min(max(count, 1), 1_000)
+    }
+}

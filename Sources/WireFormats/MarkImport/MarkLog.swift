@@ -1,0 +1,144 @@
+internal import SessionTrace
+
+/// What a log reader found: marks on the log's clock, times of receipt, and what it could not use.
+struct MarkLog: Sendable {
+    /// Most marks of one log, as many as a side file may have.
+    static let markLimit = MarkFile.markLimit
+    /// Most times of receipt that are kept; of a longer log those of the first lines and of every line with a mark.
+    static let receiptLimit = 200_000
+
+    /// A mark, where it stands, and which clock stamped it.
+    struct Found: Sendable {
+        var mark: Mark
+        var line: Int
+        var isMonotonic: Bool
+    }
+
+    let labels: TapLabels
+    var dating: LogDating
+    private(set) var found: [Found] = []
+    /// Time of receipt and the line's own stamp.
+    private(set) var receipts: [(host: LogStamp.Reading, device: LogStamp.Reading, line: Int)] = []
+    /// Why lines were left out or need a look: how many, and the first.
+    private(set) var remarks: [String: (count: Int, line: Int)] = [:]
+    /// Lines that have the shape of the format.
+    private(set) var understood = 0
+    /// Lines that have not.
+    private(set) var foreign = (count: 0, line: 0)
+
+    init(labels: TapLabels, dating: LogDating) {
+        self.labels = labels
+        self.dating = dating
+    }
+
+    mutating func understand() {
+        understood += 1
+    }
+
+    /// A line that is none of this format's.
+    mutating func leaveOut(_ line: Int) {
+        if foreign.count == 0 { foreign.line = line }
+        foreign.count += 1
+    }
+
+    /// A line of the format of which something is to be told; `reason` is one of few texts.
+    mutating func remark(_ reason: String, _ line: Int) {
+        guard remarks.count < 64 || remarks[reason] != nil else { return }
+        remarks[reason, default: (0, line)].count += 1
+    }
+
+    mutating func receive(_ host: LogStamp.Reading?, _ device: LogStamp.Reading, line: Int) {
+        guard let host, receipts.count < Self.receiptLimit else { return }
+        receipts.append((host, device, line))
+    }
+
+    mutating func add(_ mark: Mark, line: Int, isMonotonic: Bool) throws(MarkError) {
+        guard found.count < Self.markLimit else {
+            throw MarkError(line: line, column: 1, reason: "more than \(Self.markLimit) marks")
+        }
+        found.append(Found(mark: mark, line: line, isMonotonic: isMonotonic))
+    }
+
+    /// When a stamp was.
+    mutating func reading(of value: LogStamp.Value, line: Int) throws(MarkError) -> LogStamp.Reading {
+        switch value {
+        case .seconds(let reading): return reading
+        case .civil(let civil): return try dating.reading(of: civil, line: line)
+        }
+    }
+
+    /// Takes the mark that the line says in words of ours: `handoff-mark {…}` or `handoff-mark/1 {…}` at the start of a
+    /// word at or behind the cursor. True if there is one.
+    ///
+    /// The object's own `at` is on the clock of the log, and not later than the line: as for datagrams.
+    mutating func takeOwnWords(
+        _ cursor: LineCursor, stamp: LogStamp.Reading, line: Int
+    ) throws(MarkError) -> Bool {
+        var cursor = cursor
+        while let place = cursor.find("handoff-mark") {
+            let isWord = place == 0 || [0x20, 0x09, 0x3A, 0x5D].contains(cursor.bytes[place - 1])
+            cursor.index = place
+            _ = cursor.take("handoff-mark")
+            _ = cursor.take("/1")
+            guard isWord, cursor.next == 0x20 else { continue }
+            cursor.skipSpaces()
+            let column = String(decoding: cursor.bytes[..<cursor.index], as: UTF8.self).unicodeScalars.count
+            if cursor.take("<private>") {
+                throw MarkError(
+                    line: line, column: column + 1, reason: "the mark is hidden: log its text with privacy: .public")
+            }
+            guard cursor.next == UInt8(ascii: "{") else { continue }
+            let arrival = PacketReference(number: line, time: stamp.span.earliest)
+            let read: ReadMark
+            do throws(MarkError) {
+                read = try MarkReader.read(Self.object(cursor.rest), source: .datagram, packet: arrival)
+            } catch {
+                throw MarkError(line: line, column: column + error.column, reason: error.reason)
+            }
+            for warning in read.warnings { remark(warning, line) }
+            var mark = read.mark
+            mark.span = TimeSpan(mark.span.earliest, max(mark.span.latest, stamp.span.latest))
+            mark.source = .sideFile
+            mark.packet = nil
+            mark.isOnTraceClock = false
+            try add(mark, line: line, isMonotonic: stamp.isMonotonic)
+            return true
+        }
+        return false
+    }
+
+    /// The bytes of the object that the text begins with; all of the text if it does not end.
+    private static func object(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        var depth = 0
+        var isInString = false
+        var isEscaped = false
+        for (offset, byte) in text.enumerated() {
+            if isInString {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isInString = false
+                }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): isInString = true
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                depth -= 1
+                if depth == 0 { return Array(text.prefix(offset + 1)) }
+            default: break
+            }
+        }
+        return Array(text)
+    }
+}
+
+/// A reader of one format: whole lines in, marks into the log.
+protocol MarkLogReader: Sendable {
+    mutating func take(_ line: LogLine, _ log: inout MarkLog) throws(MarkError)
+    /// The log has ended.
+    mutating func finish(_ log: inout MarkLog) throws(MarkError)
+}

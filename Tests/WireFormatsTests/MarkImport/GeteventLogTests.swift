@@ -1,0 +1,174 @@
+import SessionTrace
+import Testing
+import WireFormats
+
+/// Samples in the shape of source.android.com "Getevent" and of AOSP's `getevent.c`, drivers of protocol B and A of the
+/// kernel's `multi-touch-protocol`.
+@Suite struct GeteventLogTests {
+    private static let tap = """
+        add device 1: /dev/input/event2
+          name:     "main_touch"
+        could not get driver version for /dev/input/mouse0, Not a typewriter
+        [   12345.678901] /dev/input/event2: EV_ABS       ABS_MT_TRACKING_ID   0000119b
+        [   12345.678901] /dev/input/event2: EV_ABS       ABS_MT_POSITION_X    0000034b
+        [   12345.678901] /dev/input/event2: EV_ABS       ABS_MT_POSITION_Y    000006c9
+        [   12345.678901] /dev/input/event2: EV_KEY       BTN_TOUCH            DOWN
+        [   12345.678901] /dev/input/event2: EV_SYN       SYN_REPORT           00000000
+        [   12345.731234] /dev/input/event2: EV_ABS       ABS_MT_TRACKING_ID   ffffffff
+        [   12345.731234] /dev/input/event2: EV_KEY       BTN_TOUCH            UP
+        [   12345.731234] /dev/input/event2: EV_SYN       SYN_REPORT           00000000             rate 18
+
+        """
+
+    @Test("a tap lasts from DOWN to UP, on the monotonic clock, once though two events tell of it")
+    func oneTap() throws {
+        let marks = try ImportedMarks(Self.tap, .getevent)
+        #expect(marks.lines == ["8 tap - 03:25:45.678901000…03:25:45.731234999 x=843 y=1737"])
+        #expect(marks.reading.marks.map(\.isMonotonic) == [true])
+        #expect(marks.remarks == ["1@8 a touch of which no region says what it was on"])
+        #expect(marks.reading.receipts == [])
+    }
+
+    @Test("the kernel leaves out a position that has not changed: the next tap is where the last one was")
+    func samePosition() throws {
+        let second = """
+            [   12346.100000] /dev/input/event2: EV_ABS       ABS_MT_TRACKING_ID   0000119c
+            [   12346.100000] /dev/input/event2: EV_KEY       BTN_TOUCH            DOWN
+            [   12346.100000] /dev/input/event2: EV_SYN       SYN_REPORT           00000000
+            [   12346.150000] /dev/input/event2: EV_ABS       ABS_MT_TRACKING_ID   ffffffff
+            [   12346.150000] /dev/input/event2: EV_KEY       BTN_TOUCH            UP
+            [   12346.150000] /dev/input/event2: EV_SYN       SYN_REPORT           00000000
+            """
+        let share = ImportedMarks.settings(targets: ["800,1700-900,1800=share"])
+        let marks = try ImportedMarks(Self.tap + second, .getevent, settings: share)
+        #expect(
+            marks.lines == [
+                "8 tap share 03:25:45.678901000…03:25:45.731234999 x=843 y=1737",
+                "14 tap share 03:25:46.100000000…03:25:46.150000999 x=843 y=1737",
+            ])
+        #expect(marks.remarks == [])
+    }
+
+    @Test(
+        "a region has its edges, and a finger must stay in it",
+        arguments: [
+            ("843,1737-843,1737=share", "share"), ("844,1737-900,1737=share", "other"),
+            ("800,1700-842,1800=share", "other"), ("800,1738-900,1800=share", "other"),
+            ("800,1700-900,1736=neutral", "other"), ("0,0-5000,5000=neutral", "neutral"),
+        ])
+    func regions(region: String, target: String) throws {
+        let marks = try ImportedMarks(Self.tap, .getevent, settings: ImportedMarks.settings(targets: [region]))
+        #expect(marks.reading.marks.map { $0.mark.target?.rawValue } == [target])
+    }
+
+    @Test func aSwipeOutOfTheRegionIsNoTapOnIt() throws {
+        let swipe = """
+            [ 1.000000] /dev/input/event2: EV_ABS ABS_MT_TRACKING_ID 00000001
+            [ 1.000000] /dev/input/event2: EV_ABS ABS_MT_POSITION_X 0000000a
+            [ 1.000000] /dev/input/event2: EV_ABS ABS_MT_POSITION_Y 0000000a
+            [ 1.000000] /dev/input/event2: EV_SYN SYN_REPORT 00000000
+            [ 1.100000] /dev/input/event2: EV_ABS ABS_MT_POSITION_Y 00000064
+            [ 1.100000] /dev/input/event2: EV_SYN SYN_REPORT 00000000
+            [ 1.200000] /dev/input/event2: EV_ABS ABS_MT_TRACKING_ID ffffffff
+            [ 1.200000] /dev/input/event2: EV_SYN SYN_REPORT 00000000
+            """
+        let marks = try ImportedMarks(
+            swipe, .getevent, settings: ImportedMarks.settings(targets: ["0,0-20,20=share"]))
+        #expect(marks.lines == ["4 tap other 00:00:01.000000000…00:00:01.200000999 to-x=10 to-y=100 x=10 y=10"])
+    }
+
+    @Test("two fingers of protocol B are two taps, though BTN_TOUCH goes down once")
+    func twoFingers() throws {
+        let text = """
+            [ 10.000000] /dev/input/event2: EV_ABS       ABS_MT_SLOT          00000000
+            [ 10.000000] /dev/input/event2: EV_ABS       ABS_MT_TRACKING_ID   00000001
+            [ 10.000000] /dev/input/event2: EV_KEY       BTN_TOUCH            DOWN
+            [ 10.000000] /dev/input/event2: EV_SYN       SYN_REPORT           00000000
+            [ 10.200000] /dev/input/event2: EV_ABS       ABS_MT_SLOT          00000001
+            [ 10.200000] /dev/input/event2: EV_ABS       ABS_MT_TRACKING_ID   00000002
+            [ 10.200000] /dev/input/event2: EV_SYN       SYN_REPORT           00000000
+            [ 10.300000] /dev/input/event2: EV_ABS       ABS_MT_SLOT          00000000
+            [ 10.300000] /dev/input/event2: EV_ABS       ABS_MT_TRACKING_ID   ffffffff
+            [ 10.300000] /dev/input/event2: EV_SYN       SYN_REPORT           00000000
+            [ 10.400000] /dev/input/event2: EV_ABS       ABS_MT_SLOT          00000001
+            [ 10.400000] /dev/input/event2: EV_ABS       ABS_MT_TRACKING_ID   ffffffff
+            [ 10.400000] /dev/input/event2: EV_KEY       BTN_TOUCH            UP
+            [ 10.400000] /dev/input/event2: EV_SYN       SYN_REPORT           00000000
+            """
+        #expect(
+            try ImportedMarks(text, .getevent).lines == [
+                "4 tap - 00:00:10.000000000…00:00:10.300000999", "7 tap - 00:00:10.200000000…00:00:10.400000999",
+            ])
+    }
+
+    @Test("protocol A repeats its fingers in each report: BTN_TOUCH tells of the tap; numbers without -l")
+    func protocolA() throws {
+        let text = """
+            [ 20.000000] /dev/input/event2: 0003 0035 00000164
+            [ 20.000000] /dev/input/event2: 0003 0036 00000506
+            [ 20.000000] /dev/input/event2: 0003 0039 00000000
+            [ 20.000000] /dev/input/event2: 0001 014a 00000001
+            [ 20.000000] /dev/input/event2: 0000 0002 00000000
+            [ 20.000000] /dev/input/event2: 0000 0000 00000000
+            [ 20.010000] /dev/input/event2: 0003 0039 00000001
+            [ 20.010000] /dev/input/event2: 0000 0002 00000000
+            [ 20.010000] /dev/input/event2: 0003 0039 00000000
+            [ 20.010000] /dev/input/event2: 0000 0002 00000000
+            [ 20.010000] /dev/input/event2: 0000 0000 00000000
+            [ 20.090000] /dev/input/event2: 0001 014a 00000000
+            [ 20.090000] /dev/input/event2: 0000 0000 00000000
+            """
+        #expect(
+            try ImportedMarks(text, .getevent).lines == ["6 tap - 00:00:20.000000000…00:00:20.090000999 x=356 y=1286"])
+    }
+
+    @Test("one device's lines without its name; a touch that the log cuts off is the moment of DOWN")
+    func cutOff() throws {
+        let text = """
+            [   12345.678901] EV_KEY       BTN_TOUCH            DOWN
+            [   12345.678901] EV_SYN       SYN_REPORT           00000000
+            """
+        let marks = try ImportedMarks(text, .getevent)
+        #expect(marks.lines == ["2 tap - 03:25:45.678901000…03:25:45.678901999"])
+        #expect(marks.remarks.contains("1@2 a touch without its end; its mark is the moment of DOWN"))
+    }
+
+    @Test("a time of receipt before each line is kept as one bound of the offset")
+    func receipts() throws {
+        let text = """
+            1764479431.120394 [   12345.678901] /dev/input/event2: EV_KEY       BTN_TOUCH            DOWN
+            2026-11-30T05:10:31.120394Z [   12345.678901] /dev/input/event2: EV_SYN       SYN_REPORT           00000000
+            """
+        let marks = try ImportedMarks(text, .getevent)
+        #expect(marks.reading.receipts.map(\.line) == [1, 2])
+        #expect(marks.lines.count == 1)
+    }
+
+    @Test("when the kernel's clock could not be set, the stamps are of the wall clock")
+    func wallClock() throws {
+        let text = """
+            [1764479431.120394] /dev/input/event2: EV_KEY BTN_TOUCH DOWN
+            [1764479431.120394] /dev/input/event2: EV_SYN SYN_REPORT 00000000
+            """
+        #expect(try ImportedMarks(text, .getevent).reading.marks.map(\.isMonotonic) == [false])
+    }
+
+    @Test func linesWithoutTimesAreRefused() {
+        let text = "/dev/input/event2: EV_KEY       BTN_TOUCH            DOWN\n"
+        #expect(
+            MarkError.of { () throws(MarkError) in try ImportedMarks(text, .getevent) }
+                == "mark:1:1: the lines have no times; run getevent -lt")
+    }
+
+    @Test func limitsHold() throws {
+        var text = ""
+        for device in 0...64 { text += "[ 1.000000] /dev/input/event\(device): EV_KEY BTN_TOUCH DOWN\n" }
+        text += "[ 2.000000] /dev/input/event0: EV_ABS ABS_MT_SLOT 00000040\n"
+        text += "[ 2.000000] /dev/input/event0: EV_SYN SYN_REPORT 00000000\n"
+        for _ in 0...4_096 { text += "[ 3.000000] /dev/input/event1: EV_ABS ABS_MT_POSITION_X 00000001\n" }
+        let marks = try ImportedMarks(text, .getevent)
+        #expect(marks.remarks.contains("1@65 more than 64 input devices"))
+        #expect(marks.remarks.contains("1@67 a slot beyond 32"))
+        #expect(marks.remarks.contains { $0.hasSuffix("a report of more than 4096 events") })
+    }
+}
