@@ -17,7 +17,7 @@ if [ ! -d "$out/corpus" ]; then
         FUZZ_SEEDS="$out/corpus" xargs "$out/fuzzer"
 fi
 [ $# -gt 0 ] || set -- capture-file packets pipeline tls quic conversation http2 hpack websocket dns content-codings \
-    marks json policy scanner
+    marks mark-import json policy scanner
 
 failed=0
 mkdir -p "$out/findings"

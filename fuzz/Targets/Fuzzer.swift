@@ -19,6 +19,7 @@ let targets: [String: Target] = [
     "dns": fuzzDNS,
     "content-codings": fuzzContentCodings,
     "marks": fuzzMarks,
+    "mark-import": fuzzMarkImport,
     "json": fuzzJSON,
     "policy": fuzzPolicy,
     "scanner": fuzzScanner,

@@ -10,7 +10,49 @@ struct Seeds {
     /// Longest seed: libFuzzer mutates short inputs better.
     private static let limit = 64 << 10
 
+    /// Lines of logs that marks are imported from, in the order of `MarkImport.Format`.
+    private static let logs = [
+        """
+        [   10.000001] /dev/input/event2: EV_ABS       ABS_MT_SLOT          00000000
+        1764479431.5 [   10.000001] /dev/input/event2: EV_ABS       ABS_MT_TRACKING_ID   00000001
+        [   10.000001] /dev/input/event2: EV_KEY       BTN_TOUCH            DOWN
+        [   10.000001] /dev/input/event2: EV_SYN       SYN_REPORT           00000000
+        [   10.200001] /dev/input/event2: 0003 0039 ffffffff
+        [   10.200001] /dev/input/event2: EV_SYN       SYN_REPORT           00000000
+        """,
+        """
+        11-30 05:10:31.123 +0100  1234  1240 I a: handoff-mark {"kind":"tap","target":"share"}
+        1764479431.1  1  2 I ActivityTaskManager: START u0 {act=android.intent.action.VIEW dat=https://a cmp=b/c} code=0
+        """,
+        "Nov 30 05:10:31 x a[1] <Notice>: handoff-mark/1 {\"kind\":\"end\",\"at\":\"2026-11-30T05:10:30Z\"}",
+        """
+        05:10:31.123 [ INFO] a.b.c: Tap on "Share selection and continue" RUNNING
+        05:10:32.123 [ INFO] a.b.c: Tap on "Share selection and continue" COMPLETED
+        """,
+        """
+        2026-11-30 05:10:31:290 [HTTP] --> POST /session/12345678/element
+        2026-11-30 05:10:31:290 [HTTP] {"using":"id","value":"x"}
+        2026-11-30 05:10:31:295 [D (12345678)] Responding to client with driver.findElement() result: {"ELEMENT":"1"}
+        2026-11-30 05:10:31:297 [HTTP] <-- POST /session/12345678/element 200 15 ms - 137
+        2026-11-30 05:10:31:304 [HTTP] --> POST /session/12345678/element/1/click
+        2026-11-30 05:10:31:801 [HTTP] <-- POST /session/12345678/element/1/click 200 497 ms - 14
+        """,
+        """
+        Test Suite 'A' started at 2026-11-30 05:10:27.400
+        Test Case '-[A b]' started.
+            t =     1.00s Tap "Share selection and continue" Button
+            t =     1.10s     Synthesize event
+            t =     1.20s Tear Down
+        Test Case '-[A b]' passed (2.123 seconds).
+        Test Suite 'A' passed at 2026-11-30 05:10:30.000.
+        """,
+        "1764479431.000 1764479431.010 1764479431.020\n2026-11-30T05:10:31.5Z 12.5 2026-11-30T05:10:32Z\n",
+    ]
+
     func write(from paths: some Sequence<String>) {
+        for (index, log) in Self.logs.enumerated() {
+            save([UInt8(index)] + Array(log.utf8), "mark-import", "log-\(index)")
+        }
         for path in paths {
             guard let data = FileManager.default.contents(atPath: path) else { continue }
             let name = (path as NSString).lastPathComponent

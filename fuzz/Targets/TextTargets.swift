@@ -36,6 +36,38 @@
     _ = repeats.isRepeat(read)
 }
 
+/// A log of the format that the first byte chooses: in pieces it has the marks that it has as a whole, and each is a line
+/// of a side file. The log is read as a file of probes too, which moves the marks.
+@Sendable func fuzzMarkImport(_ bytes: UnsafeRawBufferPointer) {
+    guard let first = bytes.first else { return }
+    let format = MarkImport.Format.allCases[Int(first) % MarkImport.Format.allCases.count]
+    let log = Array(bytes.dropFirst())
+    var settings = MarkImport.Settings()
+    settings.year = 2026
+    settings.date = Instant(nanoseconds: 1_700_000_000_000_000_000)
+    settings.zoneSeconds = 3_600
+    _ = settings.labels.add("0,0-800,800=share")
+    func read(_ size: Int) -> MarkImport.Reading? {
+        var marks = MarkImport(format, settings: settings)
+        for start in stride(from: 0, to: log.count, by: size) {
+            guard (try? marks.receive(log[start..<min(start + size, log.count)])) != nil else { return nil }
+        }
+        return try? marks.finish()
+    }
+    let whole = read(max(log.count, 1))
+    let pieces = read(7)
+    check(whole?.marks == pieces?.marks && whole?.remarks == pieces?.remarks, "pieces read otherwise")
+    let probes = (try? ClockProbeFile(log))?.probes ?? []
+    guard let whole, let offset = try? ClockOffset(probes: probes, receipts: whole.receipts) else { return }
+    for imported in whole.marks {
+        var mark = imported.mark
+        guard let span = try? offset.reference(mark.span, line: imported.line) else { continue }
+        mark.span = span
+        let text = Array(TraceText.text(of: mark).utf8.dropFirst(TraceText.markPrefix.utf8.count))
+        check((try? MarkReader.read(text, source: .sideFile, packet: nil)) != nil, "a mark that does not read")
+    }
+}
+
 /// A text that was read writes and reads the same.
 @Sendable func fuzzJSON(_ bytes: UnsafeRawBufferPointer) {
     do {

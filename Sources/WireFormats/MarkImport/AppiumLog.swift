@@ -55,8 +55,6 @@ struct AppiumLog: MarkLogReader {
     mutating func take(_ line: LogLine, _ log: inout MarkLog) throws(MarkError) {
         var cursor = LineCursor(line.bytes)
         let civil = cursor.civil()
-        cursor.skipSpaces()
-        if cursor.take("- ") { cursor.skipSpaces() }
         guard civil?.year != nil || cursor.next == UInt8(ascii: "[") else {
             log.leaveOut(line.number)
             return

@@ -118,7 +118,7 @@ public struct MarkImport: Sendable {
         return Reading(
             marks: marks.sorted { ($0.mark.span.earliest, $0.line) < ($1.mark.span.earliest, $1.line) },
             remarks: remarks.sorted { ($0.line, $0.text) < ($1.line, $1.text) }, lines: lines.count,
-            receipts: log.receipts.map { ClockProbe(receipt: $0.host, device: $0.device, line: $0.line) })
+            receipts: log.receipts)
     }
 
     private mutating func take(_ number: Int, _ line: LogLine?) throws(MarkError) {

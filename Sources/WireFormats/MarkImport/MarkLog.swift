@@ -4,7 +4,7 @@ internal import SessionTrace
 struct MarkLog: Sendable {
     /// Most marks of one log, as many as a side file may have.
     static let markLimit = MarkFile.markLimit
-    /// Most times of receipt that are kept; of a longer log those of the first lines and of every line with a mark.
+    /// Most times of receipt that are kept: two a second are, the fastest line's and the slowest's, for a day and more.
     static let receiptLimit = 200_000
 
     /// A mark, where it stands, and which clock stamped it.
@@ -17,8 +17,12 @@ struct MarkLog: Sendable {
     let labels: TapLabels
     var dating: LogDating
     private(set) var found: [Found] = []
-    /// Time of receipt and the line's own stamp.
-    private(set) var receipts: [(host: LogStamp.Reading, device: LogStamp.Reading, line: Int)] = []
+    /// Times of receipt beside the lines' own stamps.
+    private(set) var receipts: [ClockProbe] = []
+    /// The second of the log's clock that receipts were last kept of, and the two that are kept of it.
+    private var receiptSecond: Int64?
+    private var fastestReceipt: Int?
+    private var slowestReceipt: Int?
     /// Why lines were left out or need a look: how many, and the first.
     private(set) var remarks: [String: (count: Int, line: Int)] = [:]
     /// Lines that have the shape of the format.
@@ -44,12 +48,39 @@ struct MarkLog: Sendable {
     /// A line of the format of which something is to be told; `reason` is one of few texts.
     mutating func remark(_ reason: String, _ line: Int) {
         guard remarks.count < 64 || remarks[reason] != nil else { return }
-        remarks[reason, default: (0, line)].count += 1
+        let known = remarks[reason] ?? (0, line)
+        remarks[reason] = (known.count + 1, min(known.line, line))
     }
 
     mutating func receive(_ host: LogStamp.Reading?, _ device: LogStamp.Reading, line: Int) {
-        guard let host, receipts.count < Self.receiptLimit else { return }
-        receipts.append((host, device, line))
+        guard let host else { return }
+        let probe = ClockProbe(receipt: host, device: device, line: line)
+        let second = device.nanoseconds / 1_000_000_000
+        if second == receiptSecond, let fastest = fastestReceipt, let slowest = slowestReceipt {
+            if probe.most < receipts[fastest].most {
+                if fastest == slowest {
+                    fastestReceipt = keep(probe) ?? fastest
+                } else {
+                    receipts[fastest] = probe
+                }
+            } else if probe.most > receipts[slowest].most {
+                if fastest == slowest {
+                    slowestReceipt = keep(probe) ?? slowest
+                } else {
+                    receipts[slowest] = probe
+                }
+            }
+        } else if let place = keep(probe) {
+            receiptSecond = second
+            fastestReceipt = place
+            slowestReceipt = place
+        }
+    }
+
+    private mutating func keep(_ probe: ClockProbe) -> Int? {
+        guard receipts.count < Self.receiptLimit else { return nil }
+        receipts.append(probe)
+        return receipts.count - 1
     }
 
     mutating func add(_ mark: Mark, line: Int, isMonotonic: Bool) throws(MarkError) {

@@ -141,6 +141,46 @@ import WireFormats
             ])
     }
 
+    @Test("sessions have a limit; a request that follows a click without an answer ends it")
+    func requests() throws {
+        var text = ""
+        for session in 100..<165 {
+            text += "2026-11-30 05:10:31:0 [HTTP] --> POST /session/\(session)/element/1/click\n"
+        }
+        #expect(
+            try ImportedMarks(text, .appium).remarks == [
+                "64@1 a tap without its answer; no mark", "1@65 more than 64 sessions",
+            ])
+        let again = """
+            2026-11-30 05:10:31:000 [HTTP] --> POST /session/1/element/1/click
+            2026-11-30 05:10:32:000 [HTTP] --> POST /session/1/element/1/click
+            2026-11-30 05:10:32:500 [HTTP] <-- POST /session/1/element/1/click 200
+            2026-11-30 05:10:33:000 [HTTP] --> POST /session/1/timeouts
+            2026-11-30 05:10:33:100 [HTTP] --> POST /session/1/timeouts
+            """
+        let marks = try ImportedMarks(again, .appium)
+        #expect(marks.lines == ["2 tap - 05:10:32.000000000…05:10:32.500999999"])
+        #expect(marks.remarks.first == "1@1 a tap without its answer; no mark")
+        #expect(marks.remarks.count == 2)
+    }
+
+    @Test("what the driver of another session found is not this session's")
+    func strangers() throws {
+        let text = (Self.find("id", "Continue to Chia", element: "98") + Self.click("98"))
+            .replacing("(1ba86385)", with: "(cccccccc)")
+        #expect(try ImportedMarks(text, .appium).reading.marks.map(\.mark.target) == [nil])
+    }
+
+    @Test("lines of others between")
+    func foreignLines() throws {
+        let text = "Error: listen EADDRINUSE\n[debug] no time here\n" + Self.click("98")
+        let marks = try ImportedMarks(text, .appium)
+        #expect(marks.lines.count == 1)
+        #expect(marks.remarks.first == "1@1 not a line of appium")
+        let unanswered = "2026-11-30 05:10:31:290 [HTTP] --> POST /session/\(Self.session)/element\n"
+        #expect(try ImportedMarks(unanswered, .appium).remarks == [])
+    }
+
     @Test("without times there is nothing to import; local times need their zone")
     func times() throws {
         let bare = Self.click("98").split(separator: "\n").map { $0.dropFirst(24) }.joined(separator: "\n")

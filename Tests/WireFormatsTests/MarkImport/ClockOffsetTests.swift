@@ -173,6 +173,17 @@ import WireFormats
         #expect(both.earliest.nanoseconds == Self.host + Self.second - 100_001)
     }
 
+    @Test("of a second's receipts the fastest and the slowest are kept")
+    func thinning() throws {
+        var text = ""
+        for (index, delay) in [450, 300, 700, 400, 200, 900, 600].enumerated() {
+            text += "1764479431.\(delay) [ 100.\(index)] EV_SYN SYN_REPORT 00000000\n"
+        }
+        text += "1764479432.999 [ 101.000] EV_SYN SYN_REPORT 00000000\n"
+        let receipts = try ImportedMarks(text, .getevent).reading.receipts
+        #expect(Set(receipts.map(\.line)) == [3, 5, 8])
+    }
+
     @Test("a device that slept: all lines come later from then on, which is no delay")
     func suspend() throws {
         func receipts(sleep: Int64, last: Int64) throws -> [ClockProbe] {
@@ -212,6 +223,11 @@ import WireFormats
         #expect(
             try offset.reference(Self.span(device), line: 1)
                 == Self.span(Self.host - 999_999, Self.host + 30_999_999))
+    }
+
+    @Test func aProbeMayTakeNoTime() throws {
+        let text = "1764479431.123456789 5.123456789 1764479431.123456789"
+        #expect(try ClockProbeFile(Array(text.utf8)).probes.count == 1)
     }
 
     @Test(

@@ -45,6 +45,15 @@ import WireFormats
         #expect(error == "mark:1:57: the mark is hidden: log its text with privacy: .public")
     }
 
+    @Test("a time of receipt before each line is kept as one bound of the offset")
+    func receipts() throws {
+        let text = """
+            2026-11-30T05:10:31.2Z 2026-11-30 05:10:31.123456+0000 x Shop[1]: nothing
+            2026-11-30 05:10:31.123456+0000 x Shop[1]: nothing
+            """
+        #expect(try ImportedMarks(text, .iosSyslog).reading.receipts.map(\.line) == [1])
+    }
+
     @Test("times are asked for only when a line needs them")
     func unneededTimes() throws {
         let text = "Nov 30 05:10:31 iPhone kernel[0] <Notice>: nothing\n\tof ours\n"

@@ -45,18 +45,19 @@ import WireFormats
 
     @Test("what the app says itself: its own time, other spellings, words behind the object")
     func ownWords() throws {
-        let text = """
+        let text = #"""
             1764479431.500  1  2 I a: handoff-mark/1 {"kind":"tap","at":"2025-11-30T05:10:31.2Z"}
-            1764479431.600  1  2 I flutter: I/handoff: handoff-mark {"kind":"tap","name":"a } b"} [shop][ui]
+            1764479431.600  1  2 I flutter: I/handoff: handoff-mark {"kind":"tap","name":"a \" } b"} [shop][ui]
             1764479431.700  1  2 I a: handoff-mark {"kind":"tap","phase":"pre","id":1}
             1764479431.800  1  2 I a: xhandoff-mark {"kind":"tap"} and handoff-marks {"kind":"tap"}
             1764479431.900  1  2 I a: the word handoff-mark tells nothing
             1764479432.000  1  2 I a: handoff-mark {"kind":"tap","at":"2030-01-01T00:00:00Z"}
-            """
+            """#
         let marks = try ImportedMarks(text, .logcat)
         #expect(
             marks.lines == [
-                "1 tap - 05:10:31.200000000…05:10:31.500999999", "2 tap - 05:10:31.600000000…05:10:31.600999999 a } b",
+                "1 tap - 05:10:31.200000000…05:10:31.500999999",
+                "2 tap - 05:10:31.600000000…05:10:31.600999999 a \" } b",
                 "3 tap - 05:10:31.700000000…05:10:31.700999999", "6 tap - 05:10:32.000000000…05:10:32.000999999",
             ])
         #expect(marks.reading.marks[2].mark.phase == .pre)
@@ -77,6 +78,49 @@ import WireFormats
         #expect(try ImportedMarks(old, .logcat).lines == marks.lines)
         #expect(try ImportedMarks(text.replacing("code=0", with: "code=3"), .logcat).lines == marks.lines)
         #expect(try ImportedMarks(text.replacing("dat=https", with: "dat=HTTP"), .logcat).lines == marks.lines)
+    }
+
+    @Test func openedInTheFormatOfTime() throws {
+        let text = "11-30 05:10:31.123 I/\(Self.view)result code=0".replacing(
+            "Manager: START", with: "Manager( 1652): START")
+        #expect(
+            try ImportedMarks(text, .logcat, settings: ImportedMarks.settings(year: 2026, zoneSeconds: 0)).lines == [
+                "1 opened - 05:10:31.123000000…05:10:31.123999999 package=com.android.chrome"
+            ])
+    }
+
+    @Test(
+        "times at the edges of what there is",
+        arguments: [
+            ("12-31 23:59:60.0", true), ("12-31 23:59:61.0", false), ("12-31 23:60:00.0", false),
+            ("12-31 24:00:00.0", false), ("13-01 00:00:00.0", false), ("00-01 00:00:00.0", false),
+            ("12-32 00:00:00.0", false), ("12-00 00:00:00.0", false), ("9200000000.0", true), ("9200000001.0", false),
+            ("10000000000.0", false), ("1000000000", false), ("12-31 00:00:00.0 +2359", true),
+            ("12-31 00:00:00.0 +2400", false), ("12-31 00:00:00.0 +2360", false), ("12-31 00:00:00.1234567891", true),
+        ])
+    func edges(stamp: String, isTime: Bool) throws {
+        let marks = try ImportedMarks(
+            "1.0  1  2 I a: b\n\(stamp)  1  2 I a: \(Self.mark)\n0123456789\n", .logcat,
+            settings: ImportedMarks.settings(year: 2026, zoneSeconds: 0))
+        #expect(marks.lines.count == (isTime ? 1 : 0))
+    }
+
+    @Test("seconds from 1970 begin in 2001; what is less counts from boot")
+    func boot() throws {
+        for (stamp, isMonotonic) in [("1000000000.0", false), ("999999999.9", true)] {
+            let marks = try ImportedMarks("\(stamp)  1  2 I a: \(Self.mark)", .logcat)
+            #expect(marks.reading.marks.map(\.isMonotonic) == [isMonotonic])
+        }
+    }
+
+    @Test("half a year is no new year")
+    func halfAYear() throws {
+        let text = ["12-01", "06-01", "12-01"].map { "\($0) 00:00:00.0  1  2 I a: \(Self.mark)\n" }.joined()
+        let marks = try ImportedMarks(text, .logcat, settings: ImportedMarks.settings(year: 2026, zoneSeconds: 0))
+        #expect(
+            marks.reading.marks.map { String($0.mark.span.earliest.rfc3339.prefix(10)) } == [
+                "2026-06-01", "2026-12-01", "2026-12-01",
+            ])
     }
 
     @Test(

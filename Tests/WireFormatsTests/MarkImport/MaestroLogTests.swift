@@ -73,6 +73,12 @@ import WireFormats
             text, .maestro, settings: ImportedMarks.settings(date: "2026-12-31", zoneSeconds: 0))
         #expect(marks.reading.marks.map(\.mark.span.earliest.rfc3339) == ["2026-12-31T23:59:59.900000000Z"])
         #expect(marks.reading.marks.map(\.mark.span.latest.rfc3339) == ["2027-01-01T00:00:00.100999999Z"])
+        // A line of before midnight that comes late is of the day before.
+        let late = text + line("23:59:59.950", "Tap on \"B\" RUNNING") + line("00:00:00.200", "Tap on \"B\" COMPLETED")
+        let both = try ImportedMarks(
+            late, .maestro, settings: ImportedMarks.settings(date: "2026-12-31", zoneSeconds: 0))
+        #expect(both.reading.marks.last?.mark.span.earliest.rfc3339 == "2026-12-31T23:59:59.950000000Z")
+        #expect(both.reading.marks.last?.mark.span.latest.rfc3339 == "2027-01-01T00:00:00.200999999Z")
         #expect(
             MarkError.of { () throws(MarkError) in
                 try ImportedMarks(text, .maestro, settings: ImportedMarks.settings(zoneSeconds: 0))
