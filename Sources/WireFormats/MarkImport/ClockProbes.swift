@@ -100,7 +100,6 @@ public struct ClockProbeFile: Hashable, Sendable {
     }
 
     private static func fault(_ cursor: LineCursor, _ line: Int, _ reason: String) -> MarkError {
-        let column = String(decoding: cursor.bytes[..<cursor.index], as: UTF8.self).unicodeScalars.count + 1
-        return MarkError(line: line, column: column, reason: reason)
+        MarkError(line: line, column: cursor.column, reason: reason)
     }
 }

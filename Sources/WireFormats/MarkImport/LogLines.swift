@@ -93,6 +93,9 @@ struct LineCursor: Sendable {
     /// What has not been read.
     var rest: ArraySlice<UInt8> { bytes[min(index, bytes.count)...] }
 
+    /// The column of the next byte: scalars, from 1.
+    var column: Int { String(decoding: bytes.prefix(index), as: UTF8.self).unicodeScalars.count + 1 }
+
     mutating func skipSpaces() {
         while let byte = next, byte == 0x20 || byte == 0x09 { index += 1 }
     }

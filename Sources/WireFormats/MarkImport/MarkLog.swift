@@ -113,10 +113,10 @@ struct MarkLog: Sendable {
             _ = cursor.take("/1")
             guard isWord, cursor.next == 0x20 else { continue }
             cursor.skipSpaces()
-            let column = String(decoding: cursor.bytes[..<cursor.index], as: UTF8.self).unicodeScalars.count
-            if cursor.take("<private>") {
+            if cursor.rest.starts(with: "<private>".utf8) {
                 throw MarkError(
-                    line: line, column: column + 1, reason: "the mark is hidden: log its text with privacy: .public")
+                    line: line, column: cursor.column,
+                    reason: "the mark is hidden: log its text with privacy: .public")
             }
             guard cursor.next == UInt8(ascii: "{") else { continue }
             let arrival = PacketReference(number: line, time: stamp.span.earliest)
@@ -124,7 +124,7 @@ struct MarkLog: Sendable {
             do throws(MarkError) {
                 read = try MarkReader.read(Self.object(cursor.rest), source: .datagram, packet: arrival)
             } catch {
-                throw MarkError(line: line, column: column + error.column, reason: error.reason)
+                throw MarkError(line: line, column: cursor.column + error.column - 1, reason: error.reason)
             }
             for warning in read.warnings { remark(warning, line) }
             var mark = read.mark
