@@ -180,6 +180,24 @@ def mirror(source, copy):
                 shutil.copy2(original, mine)
 
 
+def manifest(text):
+    """The package with what the rules and their tests need, and nothing else: it builds in a fraction of the time."""
+    needed = {"SessionTrace", "ContentCodings", "Crypto", "Assertions", "AssertionsTests"}
+    kept, lines, index = [], text.split("\n"), 0
+    while index < len(lines):
+        block = [lines[index]]
+        if re.match(r"        (tests|library|\.executableTarget)\(", lines[index]):
+            while sum(line.count("(") - line.count(")") for line in block) > 0:
+                index += 1
+                block.append(lines[index])
+            if re.search(r'"(\w+)"', "\n".join(block)).group(1) not in needed:
+                block = []
+        if not (block and block[0].strip().startswith("products:")):
+            kept += block
+        index += 1
+    return "\n".join(kept)
+
+
 def explained():
     if not os.path.exists(EXPLAINED):
         return {}
@@ -227,9 +245,10 @@ def main():
 
     folder = options.scratch or tempfile.mkdtemp(prefix="handoff-mutants.")
     os.makedirs(folder, exist_ok=True)
-    for part in ("Sources", "Tests", "pcaps"):
+    for part in ("Sources", "Tests"):
         mirror(os.path.join(ROOT, part), os.path.join(folder, part))
-    shutil.copy(f"{ROOT}/Package.swift", f"{folder}/Package.swift")
+    with open(f"{folder}/Package.swift", "w", encoding="utf-8") as file:
+        file.write(manifest(open(f"{ROOT}/Package.swift", encoding="utf-8").read()))
     for path, text in changed.items():
         with open(os.path.join(folder, path), "w", encoding="utf-8") as file:
             file.write(text)
