@@ -40,6 +40,8 @@ public struct ModelLimits: Hashable, Sendable {
     public var attemptBytes = 64 << 20
     /// Projection responses.
     public var projections = 5_000
+    /// What projection responses say of items, one by one.
+    public var projectionSightings = 50_000
     /// Requests of any kind, in a few words each; what is beyond leaves rules open that ask about every request.
     public var loggedRequests = 50_000
     /// Things in the contents of the app's messages that must not be there.

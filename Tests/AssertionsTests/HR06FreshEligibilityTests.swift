@@ -218,3 +218,34 @@ import Testing
         #expect(try session.judge()["HR-06"].reason?.code == "unreadable-mark")
     }
 }
+
+/// Many calls to action over many projections are judged in bounded time.
+@Suite struct ManyProjectionsTests {
+    @Test(.timeLimit(.minutes(1))) func manyCallsToActionOverManyProjections() throws {
+        var session = ScriptedSession()
+        let list = "[\((0..<20).map { ScriptedSession.projectionBody(item: "item-\($0)") }.joined(separator: ","))]"
+        for number in 0..<40 {
+            let time = 10 * Double(number)
+            session.fetch(at: time, body: list, path: "/home?page=\(number)")
+            session.tap(.cta, at: time + 1)
+            session.tap(.neutral, at: time + 3)
+            session.browse(ScriptedSession.neutral, at: time + 3.5)
+        }
+        session.mark(.end, at: 500)
+        let verdict = try session.judge()
+        #expect(verdict["HR-06"].verdict == .fail)
+        #expect(verdict["HR-25"].verdict == .pass)
+    }
+
+    @Test func aFullBookLeavesNoPass() throws {
+        var session = ScriptedSession.upToTap()
+        session.options.limits.projectionSightings = 2
+        #expect(try session.judge()["HR-24"].verdict == .notApplicable)
+        session.fetch(at: 2.5)
+        session.tap(.share, at: 4)
+        session.share(at: 4.1)
+        let result = try session.judge()["HR-24"]
+        #expect(result.reason?.code == "state-given-up")
+        #expect(result.sentence.contains("projections by item"))
+    }
+}

@@ -46,6 +46,8 @@ import Testing
         #expect(
             try judge { $0.exchange(.app, "GET", ScriptedSession.neutral, at: 5, isNavigation: true) }.verdict == .pass,
             "HR-05's matter")
+        #expect(
+            try judge { $0.exchange(.browser, "GET", ScriptedSession.neutral, at: 5) }.verdict == .pass, "no page")
     }
 
     /// Tapped before the request, the neutral action had its effect by right, late as it is.

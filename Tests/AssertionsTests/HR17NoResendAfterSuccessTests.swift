@@ -54,7 +54,7 @@ import Testing
     }
 
     /// Killed within two seconds of the answer, it may not have read it.
-    @Test(arguments: [(4.3, true), (6.2, true), (6.3, false), (4.15, true), (3.9, false)])
+    @Test(arguments: [(4.3, true), (6.2, true), (6.3, false), (4.15, true), (4.1, true), (3.9, false)])
     func anAppThatWasKilledMayNotHaveReadIt(kill: Double, isExcused: Bool) throws {
         let result = try judge {
             $0.mark(.kill, at: kill)

@@ -104,16 +104,17 @@ import Testing
         #expect(
             try judge("\u{1}\u{2}", headers: [("content-encoding", "br")]).reason?.code == "undecodable-content")
         // Broken off and sent again whole, it is judged there.
-        func retried(_ key: String) throws -> RuleResult {
+        func retried(_ key: String, isWhole: Bool = true) throws -> RuleResult {
             var session = ScriptedSession.upToTap()
             session.tap(.share, at: 4)
             session.share(at: 4.1, body: #"{"catalogId":"#, fate: .reset, bodyIsComplete: false)
-            session.share(at: 6, key: key)
+            session.share(at: 6, key: key, bodyIsComplete: isWhole)
             session.mark(.end, at: 200)
             return try session.judge()["HR-20"]
         }
         #expect(try retried(ScriptedSession.key1).verdict == .pass)
         #expect(try retried(ScriptedSession.key2).reason?.code == "body-not-whole")
+        #expect(try retried(ScriptedSession.key1, isWhole: false).reason?.code == "body-not-whole")
     }
 
     @Test func oneBodyIsToldOnce() throws {

@@ -152,6 +152,13 @@ import Testing
         }
         #expect(try judged(true).verdict == .pass)
         #expect(try judged(false).reason?.code == "body-not-whole")
+        // A retry that is whole and names none is not excused by the first.
+        var session = ScriptedSession()
+        session.fetch(at: 0.5)
+        session.tap(.share, at: 4)
+        session.share(at: 4.1, status: 503)
+        session.share(at: 6, body: #"{"catalogId":"item-4711-abcdef"}"#)
+        #expect(try session.judge()["HR-22"].reason?.code == "policy-mismatch")
     }
 
     @Test func withoutATapTheAttemptCounts() throws {

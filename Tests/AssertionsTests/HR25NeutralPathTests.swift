@@ -138,6 +138,14 @@ import Testing
 
     @Test func chiasOwnRedirectsAreChias() throws {
         #expect(try hop("https://www.chia.health/go").verdict == .pass)
+        // Followed at the very moment at which it ends.
+        let quick = try judge {
+            $0.browse(
+                "https://api.partner.example/out", at: 4.2, status: 302,
+                responseHeaders: [("location", ScriptedSession.neutral)])
+            $0.browse(ScriptedSession.neutral, at: 4.3)
+        }
+        #expect(quick.verdict == .fail)
         #expect(
             try judge {
                 $0.browse(

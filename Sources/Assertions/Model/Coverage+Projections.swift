@@ -1,61 +1,83 @@
 internal import SessionTrace
 
-/// What could hide a projection, so that its absence proves nothing.
-extension Session {
+/// What could hide a projection, so that its absence proves nothing; worked out once for many absences.
+struct ProjectionCoverage {
+    private let session: Session
+    /// What hides projections at any time.
+    private let constant: InconclusiveReason?
+    /// Projections and attempts: what else the app asked the partner may be a projection by another name.
+    private let known: Set<ExchangeID>
+    /// Projections whose end was not seen.
+    private let torn: [RequestRecord]
+    /// Bytes of the partner that are missing.
+    private let holes: [BlindRecord]
+
+    init(_ session: Session) {
+        self.session = session
+        if session.projections.isEmpty, !session.policy.namesProjection {
+            constant = InconclusiveReason(
+                code: "policy-mismatch",
+                sentence:
+                    "no response in the trace is \(session.policy.requests.projection) or holds a handoff decision",
+                remedy: "add to \(session.policyLine) the path of the projection:  requests: {projection: {path: /…}}")
+        } else {
+            var scratch = Judgement(Self.scratchRule)
+            session.doubtSessionTraffic(&scratch)
+            session.doubtBypass(&scratch)
+            constant = scratch.doubts.first
+        }
+        known =
+            session.policy.namesProjection
+            ? []
+            : Set(session.projections.map(\.record.id)).union(
+                session.attempts.flatMap { $0.messages.map(\.record.id) })
+        torn = session.projections.lazy.filter {
+            !$0.isWhole && ($0.record.end == .notSeen || $0.record.end == .traceEnded)
+        }.map(\.record)
+        holes = session.blindSpots.filter { record in
+            record.spot.connection != nil && record.spot.from == .server
+                && Session.hidesRequests.contains(record.spot.reason)
+                && record.names.contains { session.mayServeSessions($0) }
+        }
+    }
+
     /// Why a projection that is missing between two instants may merely not have been seen, or may go by another name;
     /// nil when it would have been seen.
-    func unseenProjection(from: Instant, to: Instant) -> InconclusiveReason? {
-        var scratch = Judgement(Self.scratchRule)
-        if projections.isEmpty, !policy.namesProjection {
+    func unseen(from: Instant, to: Instant) -> InconclusiveReason? {
+        if !session.policy.namesProjection, !session.projections.isEmpty, let other = likely(from: from, to: to) {
             return InconclusiveReason(
                 code: "policy-mismatch",
-                sentence: "no response in the trace is \(policy.requests.projection) or holds a handoff decision",
-                remedy: "add to \(policyLine) the path of the projection:  requests: {projection: {path: /…}}")
+                sentence: "\(other.subject(session.redactor)) came between, which the policy does not name",
+                remedy:
+                    "name what the app asks for eligibility in \(session.policyLine):  requests: {projection: {path: /…}}"
+            )
         }
-        if !policy.namesProjection, let other = likelyProjection(from: from, to: to) {
-            return InconclusiveReason(
-                code: "policy-mismatch",
-                sentence: "\(other.subject(redactor)) came between, which the policy does not name",
-                remedy: "name what the app asks for eligibility in \(policyLine):  requests: {projection: {path: /…}}")
+        if let constant { return constant }
+        if let failure = session.failure(from: from, to: to, where: { $0.map(session.mayServeSessions) ?? true }) {
+            return InconclusiveReason(code: failure.kind.rawValue, sentence: failure.sentence, remedy: failure.remedy)
         }
-        doubtSessionTraffic(&scratch)
-        doubtBypass(&scratch)
-        if let reason = scratch.doubts.first { return reason }
-        if let failure = failure(from: from, to: to, where: { $0.map(mayServeSessions) ?? true }) {
+        if let torn = torn.first(where: { $0.ended.time >= from && $0.started.time <= to }) {
             return InconclusiveReason(
-                code: failure.kind.rawValue, sentence: failure.sentence, remedy: failure.remedy)
+                code: "outcome-not-seen", sentence: "the end of \(torn.subject) was not seen",
+                remedy: Session.remedy(.tcpHole))
         }
-        if let torn = projections.first(where: {
-            !$0.isWhole && ($0.record.end == .notSeen || $0.record.end == .traceEnded)
-                && $0.record.ended.time >= from && $0.record.started.time <= to
-        }) {
+        if let hole = holes.first(where: { $0.spot.span.latest >= from && $0.spot.span.earliest <= to }) {
             return InconclusiveReason(
-                code: "outcome-not-seen",
-                sentence: "the end of \(torn.record.subject) was not seen", remedy: Self.remedy(.tcpHole))
-        }
-        if let record = blindSpots.first(where: { record in
-            record.spot.connection != nil && record.spot.from == .server
-                && Self.hidesRequests.contains(record.spot.reason)
-                && record.spot.span.latest >= from && record.spot.span.earliest <= to
-                && record.names.contains { mayServeSessions($0) }
-        }) {
-            return InconclusiveReason(
-                code: record.spot.reason.rawValue,
+                code: hole.spot.reason.rawValue,
                 sentence:
-                    "bytes of \(record.names[0]) are missing (packet \(record.spot.noticed.number)), and may hold the projection",
-                remedy: Self.remedy(record.spot.reason))
+                    "bytes of \(hole.names[0]) are missing (packet \(hole.spot.noticed.number)), and may hold the projection",
+                remedy: Session.remedy(hole.spot.reason))
         }
         return nil
     }
 
     /// Another successful request of the app to the partner between two instants: with a projection that was only
     /// guessed, it may be the one that is asked for.
-    private func likelyProjection(from: Instant, to: Instant) -> LoggedRequest? {
-        let known = Set(projections.map(\.record.id)).union(attempts.flatMap { $0.messages.map(\.record.id) })
-        return requests.requests(from: from, until: to).first { request in
+    private func likely(from: Instant, to: Instant) -> LoggedRequest? {
+        session.requests.requests(from: from, until: to).first { request in
             request.actor.actor != .browser && request.actor.actor != .os && request.method != "HEAD"
                 && request.method != "OPTIONS" && (200..<300).contains(request.status) && request.ended.time <= to
-                && role(of: request.host) == .partner && !known.contains(request.id)
+                && session.role(of: request.host) == .partner && !known.contains(request.id)
         }
     }
 
@@ -65,6 +87,11 @@ extension Session {
 }
 
 extension Session {
+    /// See `ProjectionCoverage.unseen(from:to:)`.
+    func unseenProjection(from: Instant, to: Instant) -> InconclusiveReason? {
+        ProjectionCoverage(self).unseen(from: from, to: to)
+    }
+
     /// That projections came between two instants, but none that names the item, in words; nil when none came.
     ///
     /// A path may call an item otherwise than the request does.

@@ -54,12 +54,17 @@ struct ProjectionBook: Sendable {
 
     private var byItem: [String: [Sighting]] = [:]
     private var anonymous: [Sighting] = []
+    /// Both, in order of delivery.
+    private var all: [Sighting] = []
+    /// Whether more was said than is kept.
+    private(set) var isFull = false
 
     /// Items that some answer named.
     var items: Set<String> { Set(byItem.keys) }
     var isEmpty: Bool { byItem.isEmpty && anonymous.isEmpty }
 
-    init(_ projections: [Projection]) {
+    /// `limit`: sightings kept.
+    init(_ projections: [Projection], limit: Int) {
         /// The items of the last answer at an address, and what it said.
         var last: [WebAddress: [Sighting]] = [:]
         for (place, projection) in projections.enumerated().sorted(by: Self.isEarlier) where projection.isWhole {
@@ -79,6 +84,11 @@ struct ProjectionBook: Sendable {
                 last[address] = said
             }
             for sighting in said {
+                guard all.count < limit else {
+                    isFull = true
+                    break
+                }
+                all.append(sighting)
                 if let item = sighting.item {
                     byItem[item, default: []].append(sighting)
                 } else {
@@ -125,31 +135,55 @@ struct ProjectionBook: Sendable {
         return [sighting(own, .decision(only)), sighting(other, .decision(only))]
     }
 
-    /// All that was said of an item to a device, in order of delivery; of the only item there is when none is named.
-    func sightings(of item: String?, to client: IPAddress?) -> [Sighting] {
+    /// What was said of an item to a device and delivered after one instant, and not after another, in order; of the only
+    /// item there is when none is named.
+    func sightings(of item: String?, to client: IPAddress?, after: Instant, until: Instant) -> [Sighting] {
         let own = (item ?? onlyItem).flatMap { byItem[$0] } ?? []
-        let all =
-            anonymous.isEmpty ? own : (own + anonymous).sorted { ($0.delivered, $0.place) < ($1.delivered, $1.place) }
-        return all.filter { Self.isOneDevice($0.client, client) }
+        let said =
+            Self.window(own, after, until, client)
+            + Self.window(anonymous, after, until, client)
+        return said.sorted { ($0.delivered, $0.place) < ($1.delivered, $1.place) }
     }
 
-    /// All that was said to a device of whatever item, in order of delivery.
-    func sightings(to client: IPAddress?) -> [Sighting] {
-        (byItem.values.flatMap(\.self) + anonymous).filter { Self.isOneDevice($0.client, client) }
-            .sorted { ($0.delivered, $0.place) < ($1.delivered, $1.place) }
+    /// The same of whatever item.
+    func sightings(to client: IPAddress?, after: Instant, until: Instant) -> [Sighting] {
+        Self.window(all, after, until, client)
     }
+
+    /// The last thing that was said to a device of whatever item until an instant.
+    func last(to client: IPAddress?, until: Instant) -> Sighting? { Self.newest(1, of: all, until, client).last }
 
     /// What governs an item at an instant, as seen where the capture was made; nil when nothing had been delivered.
     func governing(_ item: String?, at instant: Instant, to client: IPAddress?) -> Reading? {
-        let said = sightings(of: item, to: client)
-        let next = said.partitioningIndex { $0.delivered > instant }
-        guard next > 0 else { return nil }
-        let current = said[next - 1]
-        guard next > 1, instant.nanoseconds(since: current.delivered) < current.roundTrip.count else {
+        let own = (item ?? onlyItem).flatMap { byItem[$0] } ?? []
+        let said =
+            (Self.newest(2, of: own, instant, client) + Self.newest(2, of: anonymous, instant, client)).sorted {
+                ($0.delivered, $0.place) < ($1.delivered, $1.place)
+            }
+        guard let current = said.last else { return nil }
+        guard said.count > 1, instant.nanoseconds(since: current.delivered) < current.roundTrip.count else {
             return Reading(current: current, rival: nil)
         }
-        return Reading(current: current, rival: said[next - 2])
+        return Reading(current: current, rival: said[said.count - 2])
     }
+
+    private static func window(_ said: [Sighting], _ after: Instant, _ until: Instant, _ client: IPAddress?)
+        -> [Sighting]
+    {
+        let start = said.partitioningIndex { $0.delivered > after }
+        return said[start...].prefix { $0.delivered <= until }.filter { isOneDevice($0.client, client) }
+    }
+
+    /// The newest things said to a device until an instant, at most `count`, in order.
+    private static func newest(_ count: Int, of said: [Sighting], _ instant: Instant, _ client: IPAddress?)
+        -> [Sighting]
+    {
+        let end = said.partitioningIndex { $0.delivered > instant }
+        return Array(said[..<end].reversed().lazy.filter { isOneDevice($0.client, client) }.prefix(count)).reversed()
+    }
+
+    /// Whether something was said of an item, or of one that nothing names.
+    func knows(_ item: String) -> Bool { byItem[item] != nil || !anonymous.isEmpty }
 
     private var onlyItem: String? { byItem.count == 1 ? byItem.keys.first : nil }
 

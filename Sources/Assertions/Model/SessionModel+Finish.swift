@@ -36,13 +36,17 @@ extension SessionModel {
             let index = reactions.partitioningIndex { $0 >= instant }
             return index < reactions.count ? reactions[index] : nil
         }
+        let projections = projections.sorted {
+            ($0.record.started.time, $0.record.id) < ($1.record.started.time, $1.record.id)
+        }
+        let book = ProjectionBook(projections, limit: limits.projectionSightings)
         let opened = chiaRequests.filter { $0.actor.actor == .browser && $0.isNavigation }.map(\.started.time)
         let bursts = BurstFinder(
             doubleTap: policy.timing.doubleTap, attempts: attempts, marks: reading.marks, navigations: opened
         ).bursts(of: reading.taps)
         for (table, isFull) in [
             ("names", names.isFull), ("marks", marks.isFull), ("unread hosts", dark.isFull),
-            ("needles", needles.isFull),
+            ("needles", needles.isFull), ("projections by item", book.isFull),
         ] where isFull {
             giveUp(table)
         }
@@ -54,15 +58,12 @@ extension SessionModel {
         for index in leaks.indices { leaks[index].hits = Self.merged(leaks[index].hits) }
         let neutralURLs = neutralURLs()
         requestLog.sort()
-        let projections = projections.sorted {
-            ($0.record.started.time, $0.record.id) < ($1.record.started.time, $1.record.id)
-        }
         let chiaRequests = chiaRequests.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) }
         return Session(
             policy: policy, roles: roles, redactor: redactor, summary: summary,
             isWhole: hasEnded && summary.isComplete, span: span(attempts), marks: reading, attempts: attempts,
             bursts: bursts, inferredPartner: inferred,
-            projections: projections, requests: requestLog, projectionBook: ProjectionBook(projections), urls: urls,
+            projections: projections, requests: requestLog, projectionBook: book, urls: urls,
             neutralURLs: neutralURLs, contacts: contacts.contacts, hasSpareConnections: contacts.hasSpares,
             chiaRequests: chiaRequests, leaks: leaks,
             scanGaps: scanGaps.sorted { ($0.started, $0.evidence.subject) < ($1.started, $1.evidence.subject) },

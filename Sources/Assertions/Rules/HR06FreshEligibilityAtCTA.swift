@@ -27,7 +27,8 @@ enum FreshEligibilityAtCTA: Rule {
         judgement.idleSentence = "no call to action was followed by a session request or a navigation"
         let flows = CallToAction.all(session)
         var fetched = 0
-        for flow in flows where judge(flow, session, &judgement) { fetched += 1 }
+        let coverage = ProjectionCoverage(session)
+        for flow in flows where judge(flow, session, coverage, &judgement) { fetched += 1 }
         judgement.passSentence =
             "\(counted(flows.count, "call")) to action, \(fetched) with a projection before the action tap"
         let hasFlow = !session.attempts.isEmpty || !session.neutralNavigations.isEmpty
@@ -44,14 +45,18 @@ enum FreshEligibilityAtCTA: Rule {
     }
 
     /// Whether a projection was fetched in time.
-    private static func judge(_ flow: CallToAction, _ session: Session, _ judgement: inout Judgement) -> Bool {
+    private static func judge(
+        _ flow: CallToAction, _ session: Session, _ coverage: ProjectionCoverage, _ judgement: inout Judgement
+    ) -> Bool {
         judgement.looked(at: flow.tap.evidence)
         if let action = flow.action { judgement.looked(at: action.evidence) }
         let book = session.projectionBook
-        let own = flow.item.map { book.sightings(of: $0, to: flow.client) } ?? []
-        let sightings = own.isEmpty ? book.sightings(to: flow.client) : own
         let due = flow.limit
-        let after = sightings.filter { $0.delivered > flow.tap.reach }
+        let isNamed = flow.item.map { book.knows($0) } ?? false
+        let after =
+            isNamed
+            ? book.sightings(of: flow.item, to: flow.client, after: flow.tap.reach, until: due.latest)
+            : book.sightings(to: flow.client, after: flow.tap.reach, until: due.latest)
         let fresh = after.filter { $0.delivered <= due.earliest }
         let gap = Nanoseconds(max(0, due.earliest.nanoseconds(since: flow.tap.span.earliest)))
         let what = "no projection between the CTA tap and \(flow.limitWords) \(gap) later"
@@ -64,7 +69,7 @@ enum FreshEligibilityAtCTA: Rule {
                     remedy: "send the marks from the test script")
                 return false
             }
-            guard own.isEmpty, flow.item != nil, !book.items.isEmpty else {
+            guard !isNamed, flow.item != nil, !book.items.isEmpty else {
                 return judgeAge(of: fresh, flow, session, &judgement)
             }
             judgement.doubt(
@@ -73,14 +78,17 @@ enum FreshEligibilityAtCTA: Rule {
                 remedy: "name where the item stands in \(session.policyLine):  fields: {catalog-id: /…}")
             return false
         }
-        if let late = after.first(where: { $0.delivered <= due.latest }) {
+        if let late = after.first {
             judgement.doubt(
                 "clock-bound",
                 "a projection came \(Nanoseconds(late.delivered.nanoseconds(since: flow.tap.span.earliest))) after the CTA tap, and whether that was before \(flow.limitWords) can't be told",
                 remedy: "send the marks through the trace's own clock, from the test script")
             return false
         }
-        let last = sightings.last { $0.delivered <= flow.tap.reach }
+        let last =
+            isNamed
+            ? book.governing(flow.item, at: flow.tap.reach, to: flow.client)?.current
+            : book.last(to: flow.client, until: flow.tap.reach)
         if session.policy.eligibility == .local, let last {
             let allowed = max(last.caching.freshness ?? Nanoseconds(0), session.policy.timing.projectionMaxAge)
             let age = Nanoseconds(due.earliest.nanoseconds(since: last.delivered))
@@ -92,7 +100,7 @@ enum FreshEligibilityAtCTA: Rule {
                 return false
             }
         }
-        if let reason = session.unseenProjection(from: flow.tap.reach, to: due.latest) {
+        if let reason = coverage.unseen(from: flow.tap.reach, to: due.latest) {
             judgement.doubt(reason.code, "\(what), but \(reason.sentence)", remedy: reason.remedy)
             return false
         }

@@ -55,9 +55,8 @@ enum DefinitiveRefetchesProjection: Rule {
         let gap = Nanoseconds(next.started.nanoseconds(since: rejected.ended))
         let what =
             "attempt \(rejected.number) was rejected with \(rejected.last.record.status), and attempt \(next.number) for the same item came \(gap) later"
-        let between = session.projectionBook.sightings(of: next.catalogID, to: next.client).filter {
-            $0.delivered > rejected.ended && $0.delivered <= next.started
-        }
+        let between = session.projectionBook.sightings(
+            of: next.catalogID, to: next.client, after: rejected.ended, until: next.started)
         let fetched = between.filter { $0.requested >= rejected.ended }
         for sighting in fetched {
             judgement.looked(at: session.projections[sighting.place].record.evidence("projection"))

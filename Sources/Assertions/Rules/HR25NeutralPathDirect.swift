@@ -82,7 +82,8 @@ enum NeutralPathDirect: Rule {
                 remedy: "start the trace before the projection is fetched, and give the keys for it")
             return nil
         }
-        let end = session.bursts.filter { $0.started > burst.lastTap.span.earliest }.map(\.reach).min()
+        let following = session.bursts.partitioningIndex { $0.started > burst.lastTap.span.earliest }
+        let end = following < session.bursts.count ? session.bursts[following].reach : nil
         let start = navigations.partitioningIndex { $0.started.time >= burst.reach }
         let opened = start < navigations.count ? navigations[start] : nil
         guard let opened, opened.started.time < end ?? .distantFuture else {
