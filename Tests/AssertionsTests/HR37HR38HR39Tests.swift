@@ -367,6 +367,12 @@ struct ProjectionStory {
         #expect(chia.severity == .error)
     }
 
+    @Test func aSignedURLWhereNoneMayStandIsBoth() throws {
+        let result = try verdict(item: #""banner":"https://cdn.example/1.png?X-Amz-Signature=ab","#)
+        #expect(result.findings.map(\.kind) == ["signed-url", "unlisted-url"], "\(result)")
+        #expect(result.severity == .error)
+    }
+
     @Test(arguments: ["v=2", "expires=", "sig=", "sig=12", "Signature=1", "expires=17&v=2", "w=80&X-Amz-Signature"])
     func aQueryIsNoSignature(query: String) throws {
         #expect(try verdict(item: #""image":"https://img.partner.example/1.png?\#(query)","#).verdict == .pass)

@@ -140,11 +140,33 @@ import Testing
         let result = try judge("https://img.partner.example/i/1.png") {
             $0.exchange(
                 .app, "GET", "https://img.partner.example/i/1.png", at: 2, status: 302,
-                responseHeaders: [("location", "https://www.chia.health/i/1.png")])
-            $0.exchange(.app, "GET", "https://www.chia.health/i/1.png", at: 2.2)
+                responseHeaders: [("location", "https://images.example/i/1.png")])
+            $0.exchange(.app, "GET", "https://images.example/i/1.png", at: 2.2)
         }
         #expect(result.findings.map(\.kind) == ["image-host"], "\(result)")
         #expect(result.sentence.contains("to which its address redirects"))
+    }
+
+    @Test(arguments: [
+        ("https://www.chia.health/i/1.PNG", ScriptedSession.Who.app, true),
+        ("https://www.chia.health/i/1", .app, false),
+        ("https://www.chia.health/i/1.png", .browser, false), ("https://www.chia.health/i/1.png?w=2", .app, true),
+        ("https://www.shop.example/i/1.png", .app, false),
+    ]) func aPictureThatTheAppFetchesFromChiaFails(url: String, who: ScriptedSession.Who, isOne: Bool) throws {
+        let result = try judge("https://img.partner.example/i/1.png") { $0.exchange(who, "GET", url, at: 2) }
+        #expect(result.findings.map(\.kind) == (isOne ? ["image-host"] : []), "\(result)")
+    }
+
+    @Test func anUnreadProjectionIsNotDecided() throws {
+        var session = ScriptedSession()
+        session.tap(.share, at: 2)
+        session.dark(.app, "api.partner.example", at: 1, lastData: 3)
+        session.mark(.end, at: 80)
+        let verdict = try session.judge()
+        for rule in ["HR-37", "HR-38", "HR-39", "HR-40", "HR-41", "HR-45", "HR-55", "HR-56", "HR-57", "HR-58", "HR-60"]
+        {
+            #expect(verdict[rule].reason?.code == "no-keys", "\(rule) \(verdict.story)")
+        }
     }
 
     @Test func aBrowsersFetchIsNotTheApps() throws {

@@ -380,12 +380,24 @@ import Testing
         #expect(result.sentence.hasPrefix("none of 1 name in "))
     }
 
-    @Test func withNothingNamedThereIsNothingToJudge() throws {
+    @Test func withNothingNamedOnlyCallsOfChiasAreLookedFor() throws {
         let result = try judge(policy: "") {
             $0.exchange(.app, "GET", Self.config, at: 6, response: #"{"wholesale_code":1}"#)
+            $0.exchange(.app, "GET", "https://api.partner.example/v2/catalog/7", at: 7)
+            $0.exchange(.browser, "GET", "https://chia.health/v2/catalog/7", at: 8)
+            $0.exchange(.app, "GET", "https://chia.health/help/about/catalog", at: 9)
         }
-        #expect(result.verdict == .notApplicable)
-        #expect(result.sentence.contains("forbidden: {catalog-keys}"))
+        #expect(result.verdict == .pass, "\(result)")
+        #expect(result.assumptions.map(\.code).contains("catalog-unnamed"))
+        #expect(try judge().assumptions.map(\.code).contains("catalog-unnamed") == false)
+        for path in ["v2/catalog/7", "catalogs"] {
+            let call = try judge(policy: "") { $0.exchange(.app, "GET", "https://chia.health/\(path)", at: 6) }
+            #expect(call.findings.map(\.kind) == ["catalog-call"], "\(call)")
+        }
+    }
+
+    @Test func noTrafficIsNotApplicable() throws {
+        #expect(try ScriptedSession().judge()["HR-58"].verdict == .notApplicable)
     }
 
     @Test(arguments: ["wholesale_code", "wholesaleCode", "WHOLESALE-CODE", "wholesaleCodeList", "wholesalecode"])

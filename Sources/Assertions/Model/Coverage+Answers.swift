@@ -5,11 +5,21 @@ extension Session {
     /// The projections that the app asked for, in order of time.
     var appProjections: [Projection] { projections.filter(\.isOfApp) }
 
+    /// Whether somebody shared, tried to, or went the neutral way.
+    var hasJourney: Bool { !attempts.isEmpty || !shareBursts.isEmpty || !neutralBursts.isEmpty }
+
+    /// Whether the app did anything at all, be it unread.
+    var hasAppTraffic: Bool {
+        hasJourney || contents.questions > 0 || dark.contains { !$0.value.isOnly(.browser) && !$0.value.isOnly(.os) }
+    }
+
     /// Projections that were not seen, not whole, or not named by the policy.
     func doubtProjections(_ judgement: inout Judgement) {
         let own = appProjections
         let template = policy.requests.projection
-        if own.isEmpty, !attempts.isEmpty || !shareBursts.isEmpty || !neutralBursts.isEmpty {
+        // What was not read may hold the projection: that comes before any doubt about its name.
+        if !own.isEmpty || hasJourney { doubtAnswers("a projection", mayServeSessions, &judgement) }
+        if own.isEmpty, hasJourney, judgement.doubts.isEmpty {
             judgement.doubt(
                 "policy-mismatch", "no request is \(template), and no answer holds a handoff decision",
                 remedy: "add to \(policyLine) the path that decisions come from:  requests: {projection: {path: /…}}")
@@ -49,7 +59,6 @@ extension Session {
                 "\(current.record.subject) (packet \(current.record.started.number)): the decision comes from the app's cache, and no answer in the trace holds it",
                 remedy: "start the trace with an empty cache, or let the test server answer without ETag")
         }
-        if !own.isEmpty || !attempts.isEmpty { doubtAnswers("a projection", mayServeSessions, &judgement) }
         assumePartner(&judgement)
     }
 

@@ -241,18 +241,23 @@ struct ProjectionReader {
                 urlCount += 1
                 let address = WebAddress(url.text)
                 let role = address.map { roleOf($0.host) } ?? .thirdParty
-                var odd = ProjectionURL(kind: .unlisted, place: place, host: address?.host, isOnChia: role.isChia)
-                if role == .chiaAPI || role == .chiaAssets {
-                    odd.kind = .serverHost(role)
-                } else if let sign = SignedURL.sign(ofQuery: address?.query) {
-                    odd.kind = .signed(sign)
-                } else {
-                    let allowed = decision.map { DecisionSchema.urlPlaces(mode: $0.mode, in: $0.place) } ?? images
-                    guard url.isWhole, !allowed.contains(where: place.isWithin),
-                        decision.map({ DecisionSchema.modes.contains($0.mode) }) ?? true
-                    else { continue }
+                let allowed = decision.map { DecisionSchema.urlPlaces(mode: $0.mode, in: $0.place) } ?? images
+                func keep(_ kind: ProjectionURL.Kind) {
+                    guard oddURLs.count < Projection.detailLimit else { return isCropped = true }
+                    oddURLs.append(
+                        ProjectionURL(kind: kind, place: place, host: address?.host, isOnChia: role.isChia))
                 }
-                if oddURLs.count < Projection.detailLimit { oddURLs.append(odd) } else { isCropped = true }
+                if role == .chiaAPI || role == .chiaAssets {
+                    keep(.serverHost(role))
+                } else if let sign = SignedURL.sign(ofQuery: address?.query) {
+                    keep(.signed(sign))
+                }
+                // Of a decision that is none of the two, nobody knows where its URLs belong.
+                if url.isWhole, !allowed.contains(where: place.isWithin),
+                    decision.map({ DecisionSchema.modes.contains($0.mode) }) ?? true
+                {
+                    keep(.unlisted)
+                }
             }
         }
     }

@@ -65,6 +65,10 @@ enum UnsafeEvidenceFailsSafe: Rule {
         }
         judgement.passSentence =
             "\(counted(count, "projection")) that no share may rest on, and no share after \(count == 1 ? "it" : "them")"
+        if !judgement.isExercised, session.hasJourney {
+            // A projection that was not read may have forbidden what was shared then.
+            session.doubtProjections(&judgement)
+        }
         guard judgement.isExercised || !judgement.doubts.isEmpty else { return }
         if let last { doubtEnd(after: last.projection, last.why, session, &judgement) }
         session.doubtSessionTraffic(&judgement)

@@ -5,7 +5,7 @@ internal import SessionTrace
 /// The contract (CONTRACT.md, "Who talks to whom") has the backend verify each image and mirror it to a neutral address of
 /// the partner's own. An image that a projection names, or that such an address redirects the app to, on a Chia or
 /// telemetry host is a violation; so is one on any other host while the policy says which hosts serve images
-/// (`hosts: {partner-assets}`). While it does not, a host that is neither is for the policy to name. A path that tells the
+/// (`hosts: {partner-assets}`), and so is any picture that the app itself fetches from Chia. While it does not, a host that is neither is for the policy to name. A path that tells the
 /// treatment (a word of a list, or of the item's own title) is a warning. Images that no projection names are the shop's,
 /// and what a page in the browser loads, such as the partner's logo, is not the app's.
 ///
@@ -47,10 +47,26 @@ enum NeutralImageHost: Rule {
                 }
             }
         }
+        for record in session.chiaRequests
+        where record.actor.actor.isApp && isPicture(record) && !session.isOfAnotherDevice(record.client?.address) {
+            judgement.violation(
+                "image-host",
+                "\(record.subject) fetches an image from \(session.role(of: record.host).rawValue), by the app (\(record.actor.reason))",
+                place: [session.role(of: record.host).rawValue, record.pathTemplate],
+                evidence: [record.evidence("image")])
+        }
         judgement.passSentence =
             "\(counted(known.count, "card image")), all on hosts of the partner's (\(fetched) fetched)"
-        guard judgement.isExercised else { return }
-        session.doubtProjections(&judgement)
+        if judgement.isExercised || session.hasJourney { session.doubtProjections(&judgement) }
+    }
+
+    private static let pictureEndings = [".png", ".jpg", ".jpeg", ".webp", ".avif", ".gif", ".svg", ".heic"]
+
+    /// A picture of a Chia host, by its path: the app has no other to fetch there than a card's.
+    private static func isPicture(_ record: RequestRecord) -> Bool {
+        guard let address = record.address, record.method == "GET" else { return false }
+        let path = address.path.lowercased()
+        return pictureEndings.contains { path.hasSuffix($0) }
     }
 
     private struct Place: Hashable {

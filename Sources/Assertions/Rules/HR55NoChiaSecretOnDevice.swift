@@ -38,7 +38,7 @@ enum NoChiaSecretOnDevice: Rule {
         let hashes = session.policy.forbidden.hashes.count
         judgement.passSentence =
             "no secret in \(counted(contents.questions, "request")) and \(counted(contents.answers, "answer")) of the app (\(counted(session.policy.forbidden.secrets.count, "shape")), \(hashes == 1 ? "1 hash" : "\(hashes) hashes"))"
-        guard judgement.isExercised else { return }
+        guard session.hasAppTraffic else { return }
         if hashes == 0 {
             judgement.assume(
                 "secrets-by-shape", "the policy knows no secret by its hash: secrets are told by their shape")

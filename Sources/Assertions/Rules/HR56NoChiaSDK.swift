@@ -37,7 +37,7 @@ enum NoChiaSDK: Rule {
         }
         judgement.passSentence =
             "\(counted(contents.questions, "request")) of the app, none with the SDK's name and none to Chia's API"
-        guard judgement.isExercised else { return }
+        guard session.hasAppTraffic else { return }
         session.doubtSessionTraffic(&judgement)
         if !session.policy.hosts.chiaAPI.isEmpty { session.doubtNames(before: nil, &judgement) }
         session.doubtBypass(&judgement)

@@ -51,7 +51,7 @@ enum NoAuthenticatedAsset: Rule {
         }
         judgement.passSentence =
             "no URL of an authenticated asset in \(counted(contents.answers, "answer")) to the app, and none among \(counted(contents.questions, "request"))"
-        guard judgement.isExercised else { return }
+        guard session.hasAppTraffic else { return }
         ContentRules.doubtAnswers("a URL of an asset", session, &judgement) { ContentRules.mayBePartner($0, session) }
         session.doubtChiaHoles(exceptBrowser: true, &judgement)
         if !session.policy.hosts.chiaAssets.isEmpty { session.doubtNames(before: nil, &judgement) }

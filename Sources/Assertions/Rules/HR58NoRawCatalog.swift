@@ -3,8 +3,8 @@ internal import SessionTrace
 /// **HR-58 no-raw-catalog.** Chia's catalog stays with the partner's backend; the app gets presentation fields.
 ///
 /// The contract (CONTRACT.md, "Who talks to whom") keeps raw catalog objects from the device. Which names only those have
-/// is the policy's to say (`forbidden: {catalog-keys}`), and which requests ask for them (`requests: {catalog}`); with
-/// neither there is nothing to judge. A name stands for itself in any writing (`internalCode`, `internal_code`) and for
+/// is the policy's to say (`forbidden: {catalog-keys}`), and which requests ask for them (`requests: {catalog}`); a call
+/// of the app for a catalog at a Chia host is one whatever the policy says. A name stands for itself in any writing (`internalCode`, `internal_code`) and for
 /// names that go on after it. What the browser gets is not the app's.
 ///
 /// Inconclusive: nothing tells who asked; answers of the partner stayed unread.
@@ -22,16 +22,9 @@ enum NoRawCatalog: Rule {
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         let keys = session.policy.forbidden.catalogKeys
         let templates = session.policy.requests.catalog
-        guard !keys.isEmpty || !templates.isEmpty else {
-            judgement.idleSentence =
-                "the policy names neither fields of the raw catalog (forbidden: {catalog-keys}) nor its paths (requests: {catalog})"
-            return
-        }
         judgement.idleSentence = "no traffic of an app was seen"
         let contents = session.contents
-        if !keys.isEmpty && contents.answers > 0 || !templates.isEmpty && contents.questions > 0 {
-            judgement.exercised()
-        }
+        if contents.questions > 0 { judgement.exercised() }
         for finding in contents.findings {
             let kind: String
             let words: String
@@ -53,8 +46,32 @@ enum NoRawCatalog: Rule {
         }
         judgement.passSentence =
             "none of \(counted(keys.count, "name")) in \(counted(contents.answers, "answer")), and none of \(counted(templates.count, "path")) in \(counted(contents.questions, "request")) of the app"
-        guard judgement.isExercised else { return }
+        for record in session.chiaRequests where isChiasCatalog(record) { report(record, session, &judgement) }
+        guard session.hasAppTraffic else { return }
+        if keys.isEmpty {
+            judgement.assume(
+                "catalog-unnamed",
+                "the policy names no fields of the raw catalog (forbidden: {catalog-keys}): only calls for it are looked for"
+            )
+        }
         ContentRules.doubtAnswers("a raw catalog entry", session, &judgement) { ContentRules.mayBePartner($0, session) }
         session.assumePartner(&judgement)
+    }
+
+    /// The catalog where Chia serves it, whatever the policy names.
+    private static func isChiasCatalog(_ record: RequestRecord) -> Bool {
+        guard record.method != "CONNECT", let path = record.address?.path else { return false }
+        let parts = path.split(separator: "/").prefix(2)
+        return parts.contains("catalog") || parts.contains("catalogs")
+    }
+
+    private static func report(_ record: RequestRecord, _ session: Session, _ judgement: inout Judgement) {
+        guard session.role(of: record.host).isChia, record.actor.actor.isApp,
+            !session.isOfAnotherDevice(record.client?.address)
+        else { return }
+        judgement.violation(
+            "catalog-call", "\(record.subject) asks Chia for the raw catalog, by the app (\(record.actor.reason))",
+            place: [session.role(of: record.host).rawValue, record.method, record.pathTemplate],
+            evidence: [record.evidence("raw catalog")])
     }
 }
