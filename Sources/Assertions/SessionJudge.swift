@@ -58,6 +58,10 @@ public struct ModelLimits: Hashable, Sendable {
     public var blindSpots = 20_000
     /// Marks.
     public var marks = 10_000
+    /// Documents that the browser opened on hosts other than Chia's.
+    public var documents = 5_000
+    /// Activity starts.
+    public var activities = 10_000
     /// Bytes of recent requests kept to be searched again when a new needle is learnt.
     public var backlogBytes = 8 << 20
 

@@ -30,6 +30,12 @@ public struct ProcessIdentity: Hashable, Sendable {
         case pktap
         /// PCAPdroid's packet trailer.
         case pcapdroid
+        /// Apple's pcapd service, relayed over USB.
+        case pcapd
+        /// A table of the device's sockets and their owners (Android's `/proc/net`).
+        case socketTable = "socket-table"
+        /// The listener of the proxy that the device was told to use; `name` is the actor's own word (`app`, `browser`).
+        case listener
     }
 
     /// Where it comes from.

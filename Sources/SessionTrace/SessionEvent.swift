@@ -26,6 +26,8 @@ public enum SessionEvent: Hashable, Sendable {
     case proxyEvent(ProxyEvent)
     /// What became of a connection's encryption.
     case secureSession(SecureSession)
+    /// An activity was started on the device, as a log of its system tells.
+    case activityStarted(ActivityStart)
     /// Something that could not be seen.
     case blindSpot(BlindSpot)
     /// A connection has ended.

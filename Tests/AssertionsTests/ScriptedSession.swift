@@ -171,16 +171,22 @@ struct ScriptedSession {
                     span: TimeSpan(Self.instant(time), Self.instant(until)), bytes: bytes, noticed: noticed)))
     }
 
-    mutating func lookup(_ host: String, at time: Double, aliases: [String] = [], process: ProcessIdentity? = nil) {
+    mutating func lookup(
+        _ host: String, at time: Double, aliases: [String] = [], process: ProcessIdentity? = nil, isAsked: Bool = true,
+        isAnswered: Bool = true
+    ) {
         guard let name = HostName(host) else { return }
         let id = ConnectionID(1_000_000 + packet)
         let query = reference(time)
-        add(
-            time,
-            .nameLookup(
-                NameLookup(
-                    connection: id, seen: query, isResponse: false, isMulticast: false, name: name,
-                    rawName: Array(host.utf8), type: 1, process: process)))
+        if isAsked {
+            add(
+                time,
+                .nameLookup(
+                    NameLookup(
+                        connection: id, seen: query, isResponse: false, isMulticast: false, name: name,
+                        rawName: Array(host.utf8), type: 1, process: process)))
+        }
+        guard isAnswered else { return }
         var answers: [NameLookup.Answer] = []
         var owner = name
         for alias in aliases.compactMap({ HostName($0) }) {
@@ -235,7 +241,8 @@ struct ScriptedSession {
         fate: Fate = .answered, isNavigation: Bool = false, on connection: ConnectionID? = nil,
         bodyIsComplete: Bool = true
     ) -> ExchangeID {
-        let rest = address.dropFirst("https://".count)
+        let scheme = address.hasPrefix("http://") ? "http" : "https"
+        let rest = address.dropFirst(scheme.count + 3)
         let host = String(rest.prefix { $0 != "/" && $0 != "?" })
         let target = rest.dropFirst(host.count)
         let id = connection ?? connect(who, host, at: time - 0.02, fresh: false)
@@ -248,7 +255,7 @@ struct ScriptedSession {
         let started = reference(time)
         let sent = reference(time + 0.001)
         let request = Request(
-            method: method, target: target.isEmpty ? "/" : String(target), scheme: "https", authority: host,
+            method: method, target: target.isEmpty ? "/" : String(target), scheme: scheme, authority: host,
             fields: fields,
             body: Body(bytes: bytes, length: bytes.count, missing: 0, isComplete: bodyIsComplete, isCut: false),
             started: started, ended: sent)

@@ -59,7 +59,7 @@ import Testing
             case .secureSession(let session): queues[session.connection.number, default: []].append(event)
             case .blindSpot(let spot): queues[spot.connection?.number ?? -1 - index, default: []].append(event)
             case .connectionClosed(let end): queues[end.id.number, default: []].append(event)
-            case .mark, .proxyEvent: queues[-1 - index, default: []].append(event)
+            case .mark, .activityStarted, .proxyEvent: queues[-1 - index, default: []].append(event)
             case .traceEnded: last.append(event)
             }
         }

@@ -270,7 +270,7 @@ import WireFormats
         case .blindSpot(let spot): spot.connection?.number
         case .connectionClosed(let end): end.id.number
         case .proxyEvent(let event): event.connection?.number
-        case .mark, .traceEnded: nil
+        case .mark, .activityStarted, .traceEnded: nil
         }
     }
 }

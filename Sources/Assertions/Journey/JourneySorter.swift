@@ -122,12 +122,24 @@ public struct JourneySorter: Sendable {
         let address =
             WebAddress(request) ?? connection.names.first.flatMap { WebAddress("https://\($0)\(request.pathAndQuery)") }
         if let address {
-            kept.add(address, relation(of: address, knowledge), prefix: "")
+            let closeness = relation(of: address, knowledge)
+            kept.add(address, closeness, prefix: "")
+            if closeness.toHandoff == .variant,
+                let known = knowledge.handoffs.first(where: { $0.packet == closeness.handoff })
+            {
+                kept.add(changeOf: known.text, to: address, authority: request.authority, prefix: "")
+            }
             let status = exchange.response?.status ?? 0
             if (300..<400).contains(status), let location = exchange.response?.fields.first("location"),
                 let target = address.resolve(location) ?? WebAddress(location)
             {
-                kept.add(target, relation(of: target, knowledge), prefix: "location-")
+                let closeness = relation(of: target, knowledge)
+                kept.add(target, closeness, prefix: "location-")
+                if closeness.toHandoff == .variant,
+                    let known = knowledge.handoffs.first(where: { $0.packet == closeness.handoff })
+                {
+                    kept.add(changeOf: known.text, to: target, authority: nil, prefix: "location-")
+                }
                 kept.attributes["location-host"] = target.host.text
                 kept.attributes["location-query"] = String(target.query != nil)
                 kept.attributes["location-fragment"] = String(location.contains("#"))

@@ -7,9 +7,10 @@ internal import SessionTrace
 /// |---|---|
 /// | `index`, `version`, `method`, `status`, `started`, `ended`, `end`, `interim` | the exchange |
 /// | `role`, `url`, `to-u`, `u`, `to-n`, `n`, `token-in` | host role, keyed digest of the URL, relation to U and N |
+/// | `change` | of a variant of U: what was done to it (`BrowserForm.Difference`) |
 /// | `fields` | names of all request header fields, in order |
 /// | `h.NAME` | values of the fields that tell sender and purpose |
-/// | `referer`, `origin` | host roles |
+/// | `referer`, `origin` | host roles; `android-app://PACKAGE` for a program |
 /// | `range`, `wants-page`, `revalidates` | said by Range, Accept and Cache-Control |
 /// | `cookies`, `set-cookies` | names with keyed digests of values |
 /// | `location-…` | host, query, fragment, digest and relation of a redirect's target |
@@ -59,6 +60,10 @@ struct KeptHead {
         attributes["fields"] = names.joined(separator: ",")
         for name in ["referer", "origin"] {
             guard let value = fields.first(name) else { continue }
+            if let program = RequestHead.program(value) {
+                attributes[name] = RequestHead.programScheme + redactor.name(program)
+                continue
+            }
             attributes[name] = WebAddress(value).map { roles.role(of: $0.host).rawValue } ?? "none"
         }
         if fields.first("range") != nil { attributes["range"] = "true" }
@@ -81,6 +86,14 @@ struct KeptHead {
         if relation.toHandoff == .containsToken {
             attributes["\(prefix)token-in"] = Token.first(in: address.path) != nil ? "path" : "query"
         }
+    }
+
+    /// What was done to a handoff URL of which a variant was asked for, or redirected to.
+    mutating func add(changeOf url: String, to address: WebAddress, authority: String?, prefix: String) {
+        let likeness = BrowserForm.likeness(
+            of: url, toSent: address.scheme, authority: authority ?? address.host.text,
+            target: address.path + (address.query.map { "?\($0)" } ?? ""))
+        if case .other(let difference) = likeness { attributes["\(prefix)change"] = difference.rawValue }
     }
 
     private func cookies(_ pairs: [Substring]) -> String? {

@@ -71,11 +71,25 @@ struct WithheldExchange {
         }
         func variant(of address: WebAddress) -> WebAddress {
             var variant = address
-            variant.query = "withheld=\(digest)"
+            switch kept["\(prefix)change"].flatMap({ BrowserForm.Difference(rawValue: $0) }) {
+            case .queryAdded:
+                variant.query = (address.query.map { "\($0)&" } ?? "") + "added=\(digest)"
+            case .queryRemoved where address.query != nil: variant.query = nil
+            case .trailingSlash:
+                variant.path = address.path.hasSuffix("/") ? String(address.barePath) : address.path + "/"
+            default: variant.query = "withheld=\(digest)"
+            }
             return variant
         }
         if toHandoff == .equal, let known = handoff?.address { return known }
         if toNeutral == .equal, let known = neutral?.address { return known }
+        // What a browser made of it is the same for every browser but for a few escapes.
+        if toHandoff == .equalNormalised, let known = handoff?.address, known != known.normalised {
+            return known.normalised
+        }
+        if toNeutral == .equalNormalised, let known = neutral?.address, known != known.normalised {
+            return known.normalised
+        }
         if toHandoff == .equalNormalised || toHandoff == .variant, let known = handoff?.address {
             return variant(of: known)
         }
@@ -115,6 +129,8 @@ struct WithheldExchange {
             case ":authority", "host": fields.append(name, Self.authority(address))
             case ":path": fields.append(name, target)
             case "referer", "origin": fields.append(name, origin(role: kept[name]))
+            case "cookie":
+                if told.insert(name).inserted { fields.append(name, kept["cookies"] ?? "withheld") }
             case "accept": fields.append(name, kept["wants-page"] == "true" ? "text/html" : "*/*")
             case "cache-control": fields.append(name, kept["revalidates"] == "true" ? "max-age=0" : "withheld")
             default: fields.append(name, "withheld")
@@ -125,6 +141,7 @@ struct WithheldExchange {
 
     /// An address of a host with this role.
     private func origin(role: String?) -> String {
+        if let role, RequestHead.program(role) != nil { return role }
         guard let role = role.flatMap({ HostRole(rawValue: $0) }) else { return "about:blank" }
         var host: HostName?
         if role.isChia {

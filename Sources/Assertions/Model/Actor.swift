@@ -1,7 +1,7 @@
 internal import SessionTrace
 
 /// Who sent something.
-enum Actor: String, Hashable, Sendable {
+enum Actor: String, Hashable, Sendable, CaseIterable {
     case app, browser, webview, os, unknown
 
     /// The app itself or a view inside it.
@@ -36,6 +36,11 @@ extension ActorReading {
     /// What a recorded process says; nil when it leaves the question open (a daemon that acts for others).
     init?(process: ProcessIdentity?) {
         guard let process else { return nil }
+        if process.source == .listener {
+            guard let actor = Actor(rawValue: process.name) else { return nil }
+            self.init(actor: actor, isDefinite: true, reason: "it came through the listener of the \(process.name)")
+            return
+        }
         let own = ProcessNames.actor(named: process.name)
         let effective = process.effectiveName.map { ($0, ProcessNames.actor(named: $0)) }
         let source = process.source.rawValue
@@ -66,7 +71,8 @@ enum ProcessNames {
         "MobileSafari", "Safari", "Chrome", "Google Chrome", "chrome", "chromium", "com.android.chrome", "Firefox",
         "firefox", "org.mozilla.firefox", "Samsung Internet", "com.sec.android.app.sbrowser", "Edge", "Microsoft Edge",
         "com.microsoft.emmx", "Brave", "com.brave.browser", "Opera", "com.opera.browser", "DuckDuckGo",
-        "com.duckduckgo.mobile.android", "Chromium",
+        "com.duckduckgo.mobile.android", "Chromium", "org.mozilla.fenix", "com.chrome.beta", "com.chrome.dev",
+        "com.vivaldi.browser", "com.opera.mini.native",
     ]
     private static let views = ["SafariViewService", "com.apple.SafariViewService"]
     private static let system = [
@@ -75,6 +81,9 @@ enum ProcessNames {
         "syncdefaultsd", "rapportd", "identityservicesd", "itunesstored", "appstored", "akd", "symptomsd",
         "networkserviceproxy", "captiveagent", "mobileassetd", "geod", "nesessionmanager", "Android System",
     ]
+    /// Whether this is a browser's package or process.
+    static func isBrowser(_ name: String) -> Bool { actor(named: name) == .browser }
+
     /// Daemons that act for others: the name alone says nothing.
     private static let agents = [
         "nsurlsessiond", "mDNSResponder", "com.apple.WebKit.Networking", "WebKit.Networking", "dnsmasq", "unknown", "",

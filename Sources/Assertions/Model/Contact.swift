@@ -28,6 +28,12 @@ struct Contact: Hashable, Sendable {
     var isAssociation: Bool
     /// Whether it began in sight: a connection with its start, an answer with its question.
     var beganInTrace = true
+    /// Of a connection: whether nothing was asked on it; nil when that could not be read.
+    var isIdle: Bool?
+    /// Of a connection: whether it was open when the trace ended.
+    var isOpenAtEnd = false
+    /// Of a connection: JA4.
+    var ja4: String?
     /// How the host is known, for the sentence: `DNS query`, `SNI`, `CONNECT target`.
     var means: String
     var evidence: Evidence
@@ -98,6 +104,9 @@ struct ContactBook {
                     client: flow.client.address, actor: actor,
                     isAssociation: flow.isAssociationOnly && own.allSatisfy { Self.isAssociation($0, actor) },
                     beganInTrace: flow.startSeen,
+                    isIdle: !own.isEmpty || flow.requests > 0
+                        ? false : flow.darkness != nil && flow.lastDarkData != nil ? nil : true,
+                    isOpenAtEnd: flow.isOpenAtEnd, ja4: flow.ja4,
                     means: flow.nameSource, evidence: Self.evidence(flow, host)))
         }
         let users = Timeline(contacts) { ($0.host, $0.time) }

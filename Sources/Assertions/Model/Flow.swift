@@ -128,6 +128,10 @@ struct FlowSummary: Hashable, Sendable {
     var startSeen: Bool
     var closed: PacketReference
     var actor: ActorReading
+    /// Whether it was open when the trace ended.
+    var isOpenAtEnd: Bool
+    /// The TLS version that was agreed on.
+    var version: UInt16?
     var requests: Int
     var isAssociationOnly: Bool
     /// Whether the name came from a tunnel around it, so that no lookup of the device belongs to it.
@@ -152,6 +156,8 @@ struct FlowSummary: Hashable, Sendable {
         startSeen = flow.connection.startSeen
         closed = flow.end?.last ?? flow.connection.opened
         actor = flow.actor
+        isOpenAtEnd = flow.end.map { $0.cause == .traceEnded } ?? true
+        version = flow.session?.version
         requests = flow.requests
         isAssociationOnly = flow.requests > 0 && flow.associationRequests == flow.requests
         isTunnel = flow.connection.transport == .tunnel

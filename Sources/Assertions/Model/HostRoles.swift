@@ -77,6 +77,12 @@ struct HostRoles: Sendable {
         return nil
     }
 
+    /// The category of a host on the telemetry list (`shortener`, `attribution`, …), its aliases included.
+    func category(of host: HostName) -> String? {
+        guard hosts.usesBuiltinTelemetry else { return nil }
+        return chain(of: host).lazy.compactMap { telemetryHosts.category(of: $0)?.category }.first
+    }
+
     private func chainReachesChia(_ host: HostName) -> Bool {
         guard aliases[host] != nil else { return false }
         return chain(of: host).dropFirst().contains { ownRole(of: $0)?.isChia == true }

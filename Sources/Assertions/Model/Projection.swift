@@ -75,6 +75,17 @@ struct Projection: Hashable, Sendable {
     /// Odd URLs, duplicates and evidence marks kept of one response, each.
     static let detailLimit = 20
 
+    /// What in it is a URL that begins with `http://`, in words.
+    var plainURLs: [String] {
+        var found: [String] = []
+        if decisions.contains(where: { $0.neutralURL.map(Self.isPlain) ?? false }) { found.append("the neutral URL") }
+        if decisions.contains(where: { $0.policyURLs.contains(where: Self.isPlain) }) { found.append("a policy URL") }
+        if images.contains(where: { $0.address.scheme == "http" }) { found.append("the URL of an image") }
+        return found
+    }
+
+    private static func isPlain(_ url: String) -> Bool { url.prefix(7).lowercased() == "http://" }
+
     /// Whether a current answer came back whole.
     var isComplete: Bool { record.end == .complete && (record.status == 304 || (200..<300).contains(record.status)) }
 

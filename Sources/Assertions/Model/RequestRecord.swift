@@ -40,9 +40,12 @@ struct RequestRecord: Hashable, Sendable {
     var isWithheld: Bool
     /// Whether a byte of a final or informational response came back.
     var wasAnswered: Bool
+    /// More of its head, where it opened a page of Chia's or a neutral URL.
+    var head: RequestHead?
 
     init(
-        _ exchange: Exchange, request: Request, flow: Flow?, host: HostName?, actor: ActorReading, redactor: Redactor
+        _ exchange: Exchange, request: Request, flow: Flow?, host: HostName?, actor: ActorReading, redactor: Redactor,
+        keepsHead: Bool = false
     ) {
         let fields = request.fields
         id = exchange.id
@@ -76,6 +79,9 @@ struct RequestRecord: Hashable, Sendable {
         end = exchange.end
         isWithheld = flow?.word == .withheld
         wasAnswered = exchange.response != nil || !exchange.informational.isEmpty
+        if keepsHead, isNavigation {
+            head = RequestHead(request, flow: flow, isWithheld: isWithheld, redactor: redactor)
+        }
     }
 
     private static func speculation(_ fields: FieldSection) -> String? {

@@ -33,6 +33,12 @@ struct Session {
     let contents: ContentLog
     let redirects: [WebAddress: RequestRecord]
     let statusLike: [RequestRecord]
+    /// Which TLS stacks came with which User-Agents.
+    let stacks: StackBook
+    /// What the rules about openings need beside the requests to Chia: documents and flows in order of time.
+    let browsing: Browsing
+    /// Activities that were started, in order of time.
+    let activities: [ActivityStart]
     let appRequests: Int
     let browserRequests: Int
     /// When a connection was first seen that had been open before the trace began.
@@ -124,6 +130,8 @@ struct HandoffURL: Hashable, Sendable {
 /// A neutral URL that a projection named.
 struct NeutralURL: Hashable, Sendable {
     var address: WebAddress
+    /// The URL itself, as the projection gave it.
+    var text: String
     var since: Instant
 }
 

@@ -10,6 +10,11 @@ struct SessionAnswer: Hashable, Sendable {
     /// Strings of eight characters or more whose field name ends in `id`, with that name.
     var identifiers: [(name: String, value: String)] = []
 
+    /// URLs with a token that begin with `http://`.
+    var plainURLs = 0
+    /// How long the URL lives, where the response says so.
+    var lifetime: SessionLifetime?
+
     /// Bytes of a response that are decoded.
     static let limit = 1 << 20
     /// Identifiers kept.
@@ -34,6 +39,7 @@ struct SessionAnswer: Hashable, Sendable {
         let chosen = urls.first { WebAddress($0.url).map { isChia($0.host) } ?? false } ?? urls.first
         url = chosen?.url
         token = chosen?.token
+        if url != nil { lifetime = SessionLifetime(value, response.fields) }
         identifiers.removeAll { $0.value == chosen?.url || $0.value == chosen?.token }
     }
 
@@ -46,6 +52,8 @@ struct SessionAnswer: Hashable, Sendable {
         case .string(let text):
             if text.prefix(8).lowercased() == "https://", let token = Token.first(in: text), urls.count < 16 {
                 urls.append((text, token))
+            } else if text.prefix(7).lowercased() == "http://", Token.first(in: text) != nil, plainURLs < 16 {
+                plainURLs += 1
             }
             if name.lowercased().hasSuffix("id"), text.utf8.count >= 8, identifiers.count < Self.identifierLimit {
                 identifiers.append((name, text))

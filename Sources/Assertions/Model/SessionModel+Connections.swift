@@ -11,6 +11,7 @@ extension SessionModel {
             flow.actor = flow.actor.combined(with: actor)
         }
         keepWord(of: flow)
+        learnProcess(of: flow)
         var names = flow.names
         var source = flow.serverName != nil ? "SNI" : names.isEmpty ? "" : "request"
         if flow.serverName == nil, let target = flow.connection.tunnelTarget?.host, names.first == target {
@@ -36,6 +37,7 @@ extension SessionModel {
         if source == "request" { names = Array(names.prefix(1)) }
         let summary = FlowSummary(flow, names: names, nameSource: source)
         tally(summary, flow)
+        keepBrowsing(of: flow, summary)
         let chiaNames = summary.names.filter { isChia($0) }
         if !chiaNames.isEmpty {
             if chiaFlows.count < limits.contacts {

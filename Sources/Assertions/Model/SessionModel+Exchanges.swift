@@ -9,13 +9,22 @@ extension SessionModel {
         let host =
             request.method == "CONNECT"
             ? HostName.parse(authority: request.target)?.host ?? request.host : request.host ?? flow?.names.first
-        guard host != HostRoles.markHost, host != HostRoles.trustHost else { return }
-        let actor = actor(of: request, flow)
+        guard host != HostRoles.markHost, host != HostRoles.trustHost else {
+            learnControlVisit(request, flow)
+            return
+        }
+        var actor = actor(of: request, flow)
         let isChiaHost = host.map { isChia($0) } ?? false
+        if isChiaHost, actor.actor == .browser, !actor.isDefinite,
+            let conflict = StackSigns.conflict(request, ja4: flow?.ja4)
+        {
+            actor = ActorReading(actor: .unknown, isDefinite: false, reason: conflict)
+        }
         let isAssociation = isChiaHost && OSNoiseHosts.isAssociationPath(request.path)
 
         if request.method != "CONNECT" {
             flow?.requests += 1
+            if flow?.requests == 1 { stacks.learn(request, ja4: flow?.ja4, host: host, actor: actor) }
             if isAssociation, actor.actor == .os || actor.actor == .unknown { flow?.associationRequests += 1 }
             if let known = flow?.actor { flow?.actor = known.combined(with: actor) }
             if let host, let known = flow?.authorities, known.count < Flow.authorityLimit, !known.contains(host) {
@@ -37,7 +46,9 @@ extension SessionModel {
         if isChiaHost || host.map({ openedHosts.contains($0) }) ?? false {
             if chiaRequests.count < limits.chiaRequests {
                 chiaRequests.append(
-                    RequestRecord(exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor))
+                    RequestRecord(
+                        exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor,
+                        keepsHead: true))
             } else {
                 giveUp("requests to Chia")
             }
@@ -57,6 +68,7 @@ extension SessionModel {
             readContents(exchange, request, flow, host, actor, isChiaHost: isChiaHost)
         }
         keepRedirect(exchange, request, flow, host, actor)
+        keepBrowsing(exchange, request, flow, host, actor, isChia: isChiaHost)
         search(exchange, flow)
     }
 

@@ -69,6 +69,8 @@ extension SessionModel {
             scanGaps: scanGaps.sorted { ($0.started, $0.evidence.subject) < ($1.started, $1.evidence.subject) },
             contents: contents, redirects: redirects,
             statusLike: statusLike.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) },
+            stacks: stacks, browsing: sortedBrowsing(),
+            activities: activities.sorted { $0.span.earliest < $1.span.earliest },
             appRequests: appRequests, browserRequests: browserRequests, midway: midway, tallies: tallies,
             dark: dark.hosts, nameless: nameless,
             lookupsSeen: !names.addresses.isEmpty || !names.aliases.isEmpty || !lookups.isEmpty,
@@ -135,6 +137,15 @@ extension SessionModel {
         return flows.sorted { ($0.opened.time, $0.id) < ($1.opened.time, $1.id) }
     }
 
+    private func sortedBrowsing() -> Browsing {
+        var browsing = browsing
+        browsing.documents.sort { ($0.started.time, $0.id) < ($1.started.time, $1.id) }
+        browsing.cleartext.sort { ($0.started.time, $0.id) < ($1.started.time, $1.id) }
+        browsing.oldConnections.sort { ($0.opened.time, $0.id) < ($1.opened.time, $1.id) }
+        browsing.redirectorFlows.sort { ($0.opened.time, $0.id) < ($1.opened.time, $1.id) }
+        return browsing
+    }
+
     private func handoffURLs(_ attempts: [Attempt]) -> [HandoffURL] {
         var urls: [HandoffURL] = []
         var places: [String: Int] = [:]
@@ -165,10 +176,10 @@ extension SessionModel {
         var urls: [NeutralURL] = []
         for projection in projections.sorted(by: { $0.record.ended.time < $1.record.ended.time }) {
             for decision in projection.decisions {
-                guard let address = decision.neutralURL.flatMap({ WebAddress($0) }),
+                guard let text = decision.neutralURL, let address = WebAddress(text),
                     !urls.contains(where: { $0.address == address }), urls.count < 1_000
                 else { continue }
-                urls.append(NeutralURL(address: address, since: projection.record.ended.time))
+                urls.append(NeutralURL(address: address, text: text, since: projection.record.ended.time))
             }
         }
         return urls

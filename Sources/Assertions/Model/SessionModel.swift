@@ -53,6 +53,12 @@ struct SessionModel: Sendable {
     /// Tokens that this trace itself showed.
     var tokens: [String] = []
     var redirects: [WebAddress: RequestRecord] = [:]
+    /// What the rules about openings need beside the requests to Chia.
+    var browsing = Browsing()
+    /// Which TLS stacks came with which User-Agents.
+    var stacks = StackBook()
+    /// Activities that were started, in the order in which they were told.
+    var activities: [ActivityStart] = []
     /// Requests that opened a WebSocket, for the actor of its messages.
     var upgrades: [ExchangeID: RequestRecord] = [:]
     /// Hosts of handoff and neutral URLs: requests to them are kept, whatever the policy calls them.
@@ -129,6 +135,8 @@ struct SessionModel: Sendable {
             learnCanaries(of: mark)
         case .proxyEvent(let event):
             receive(event)
+        case .activityStarted(let start):
+            if activities.count < limits.activities { activities.append(start) } else { giveUp("activity starts") }
         case .secureSession(let session):
             flows[session.connection]?.session = session
         case .blindSpot(let spot):

@@ -2,14 +2,6 @@ internal import SessionTrace
 
 /// What a request's own headers say of who sent it.
 struct UserAgent: Sendable {
-    /// Services that fetch a link to show a preview of it.
-    static let previewAgents = [
-        "WhatsApp", "facebookexternalhit", "Slackbot", "Twitterbot", "TelegramBot", "Discordbot", "LinkedInBot",
-        "SkypeUriPreview", "Applebot", "Facebot", "Google-PageRenderer", "vkShare", "Pinterestbot",
-    ]
-    private static let inAppTokens = ["FBAN/", "FBAV/", "Instagram ", " Line/", "GSA/", "MicroMessenger/", "Snapchat/"]
-    private static let systemAgents = ["swcd", "AASA-Bot", "CaptiveNetworkSupport", "GoogleAssociationService"]
-
     /// What a User-Agent alone says; the same few are sent over and over, so each is looked at once.
     private enum Kind: Hashable, Sendable {
         case none
@@ -67,7 +59,7 @@ struct UserAgent: Sendable {
     private static func classify(_ agent: String) -> Kind {
         if agent.isEmpty { return .none }
         let named = "User-Agent \(short(agent))"
-        if systemAgents.contains(where: agent.contains) {
+        if UserAgentFamily.of(.system, in: agent) != nil {
             return .system(ActorReading(actor: .os, isDefinite: false, reason: named))
         }
         guard isBrowserLike(agent) else {
@@ -88,7 +80,7 @@ struct UserAgent: Sendable {
 
     /// Whether a preview service's name is in the User-Agent; its name.
     static func previewAgent(_ agent: String) -> String? {
-        previewAgents.first(where: agent.contains)
+        UserAgentFamily.of(.preview, in: agent)?.token
     }
 
     private static func isBrowserLike(_ agent: String) -> Bool {
@@ -98,7 +90,9 @@ struct UserAgent: Sendable {
 
     private static func webViewSign(_ agent: String) -> String? {
         if agent.contains("; wv)") { return "User-Agent of Android's WebView" }
-        if let token = inAppTokens.first(where: agent.contains) { return "User-Agent of an in-app browser (\(token))" }
+        if let family = UserAgentFamily.of(.inApp, in: agent) {
+            return "User-Agent of an in-app browser (\(family.token))"
+        }
         let isApplePhone = agent.contains("iPhone") || agent.contains("iPad") || agent.contains("iPod")
         let isOtherBrowser = ["CriOS/", "FxiOS/", "EdgiOS/", "OPT/", "DuckDuckGo/"].contains(where: agent.contains)
         if isApplePhone, agent.contains("AppleWebKit/"), !isOtherBrowser,
@@ -110,7 +104,10 @@ struct UserAgent: Sendable {
     }
 
     private static func webViewSign(_ request: Request) -> String? {
-        if let package = request.fields.first("x-requested-with"), package.contains(".") {
+        // Some browsers are made of Android's WebView, and send their own package's name.
+        if let package = request.fields.first("x-requested-with"), package.contains("."),
+            !ProcessNames.isBrowser(package)
+        {
             return "X-Requested-With names a package"
         }
         if request.fields.values("sec-ch-ua").contains(where: { $0.contains("Android WebView") }) {

@@ -102,8 +102,7 @@ enum NoProbeOfHandoffURL: Rule {
     private static func isOfChiaPage(_ record: RequestRecord, _ session: Session) -> Bool {
         // Some browsers send no fetch metadata with what a page asks for.
         guard record.actor.actor == .browser || record.actor.isBareBrowser else { return false }
-        if let host = record.originHost ?? record.refererHost { return session.roles.isChia(host) }
-        return record.fetchSite == "same-origin" || record.fetchSite == "same-site"
+        return session.isStartedByChia(record) || session.isStartedByPage(record)
     }
 
     private static func isOpenedBefore(_ record: RequestRecord, _ session: Session) -> Bool {

@@ -49,13 +49,7 @@ enum OneExternalNavigationPerBurst: Rule {
         session.doubtPolicy(&judgement)
         session.doubtUnnamedAnswer(&judgement)
         if judgement.isExercised { session.doubtChiaHoles(exceptBrowser: false, &judgement) }
-        if session.chiaRequests.contains(where: {
-            $0.isNavigation && $0.actor.actor == .browser && !$0.actor.isDefinite
-        }) {
-            judgement.assume(
-                "browser-by-headers",
-                "navigations are taken for the browser's by their headers, not by a recorded process")
-        }
+        session.assumeBrowserByHeaders(&judgement)
         session.doubtMarks(&judgement)
         session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)
@@ -74,7 +68,7 @@ enum OneExternalNavigationPerBurst: Rule {
         let labels = Set(urls.map(\.label))
         let asking = session.urls.indices.filter { labels.contains(session.urls[$0].label) }
             .flatMap { session.index.requestsByURL[$0] ?? [] }.sorted()
-        let opened = navigations(session, among: asking, from: due)
+        let opened = session.navigations(among: asking, from: due)
         report(
             opened, target: "the handoff URL \(urls.map(\.label).joined(separator: " or "))", burst: burst, due: due,
             host: urls[0].address?.host, because: urls.map(\.evidence), session, &judgement, &counts)
@@ -92,8 +86,7 @@ enum OneExternalNavigationPerBurst: Rule {
             return
         }
         let limit = nextStart(after: burst, session)
-        let opened = navigations(
-            session, among: session.index.requestsForNeutral, from: burst.reach, before: limit)
+        let opened = session.navigations(among: session.index.requestsForNeutral, from: burst.reach, before: limit)
         report(
             opened, target: "the neutral URL", burst: burst, due: burst.lastTap.span.latest,
             host: session.neutralURLs[0].address.host, because: [], session, &judgement, &counts)
@@ -105,20 +98,20 @@ enum OneExternalNavigationPerBurst: Rule {
     }
 
     private static func report(
-        _ opened: [[RequestRecord]], target: String, burst: Burst?, due: Instant, host: HostName?, because: [Evidence],
+        _ opened: [Navigation], target: String, burst: Burst?, due: Instant, host: HostName?, because: [Evidence],
         _ session: Session, _ judgement: inout Judgement, _ counts: inout [String]
     ) {
         let taps = burst.map { "\($0.words): " } ?? ""
-        for group in opened { judgement.looked(at: evidence(of: group)) }
+        for navigation in opened { judgement.looked(at: navigation.evidence()) }
         counts.append("\(taps)\(opened.count) \(opened.count == 1 ? "navigation" : "navigations") to \(target)")
-        let further = opened.dropFirst().filter { !$0[0].revalidates }
+        let further = opened.dropFirst().filter { !$0.first.revalidates }
         if let second = further.first {
-            let gap = Nanoseconds(second[0].started.time.nanoseconds(since: opened[0][0].started.time))
+            let gap = Nanoseconds(second.started.nanoseconds(since: opened[0].started))
             judgement.violation(
                 "second-navigation",
                 "\(taps)\(opened.count) navigations to \(target), the second \(gap) after the first",
-                place: [opened[0][0].pathTemplate],
-                evidence: (burst?.evidence ?? []) + because + opened.map(evidence(of:)))
+                place: [opened[0].first.pathTemplate],
+                evidence: (burst?.evidence ?? []) + because + opened.map { $0.evidence() })
         } else if opened.count > 1 {
             judgement.doubt(
                 "perhaps-reload",
@@ -201,14 +194,14 @@ enum OneExternalNavigationPerBurst: Rule {
         let end = nextStart(after: burst, session)
         let late = session.urls.contains { $0.since >= burst.started && $0.since < end }
         guard !late, !own.contains(where: { $0.outcome == .notSeen }) else { return }
-        let opened = navigations(session, among: session.index.requestsForURLs, from: burst.started, before: end)
-            .filter { !isFirst($0[0], before: burst, session) }
-        guard let group = opened.first else { return }
+        let opened = session.navigations(among: session.index.requestsForURLs, from: burst.started, before: end)
+            .filter { !isFirst($0.first, before: burst, session) }
+        guard let navigation = opened.first else { return }
         let what = own.last.map { "whose request ended as \($0.outcome.word)" } ?? "which brought no URL"
         judgement.violation(
             "navigation-without-url", "\(burst.words) on share, \(what), and yet the browser opened a page",
-            place: [group[0].pathTemplate], evidence: burst.evidence + own.map { $0.evidence() } + [evidence(of: group)]
-        )
+            place: [navigation.first.pathTemplate],
+            evidence: burst.evidence + own.map { $0.evidence() } + [navigation.evidence()])
     }
 
     /// The first opening of a URL that the device had before the burst: late, but its own operation's.
@@ -220,57 +213,5 @@ enum OneExternalNavigationPerBurst: Rule {
             session.chiaRequests[place].actor.actor == .browser && session.chiaRequests[place].isNavigation
         }
         return first.map { session.chiaRequests[$0].started.time >= record.started.time } ?? true
-    }
-
-    // MARK: counting
-
-    /// The browser's navigations among some requests to Chia (their places, in order of time), each with the requests that
-    /// count as one with it.
-    private static func navigations(
-        _ session: Session, among places: [Int], from: Instant, before end: Instant = .distantFuture
-    ) -> [[RequestRecord]] {
-        var groups: [[RequestRecord]] = []
-        for place in places[places.partitioningIndex { session.chiaRequests[$0].started.time >= from }...] {
-            let record = session.chiaRequests[place]
-            guard record.actor.actor == .browser, record.isNavigation, !isOfPage(record, session),
-                !session.index.isReload(at: record.started.time)
-            else { continue }
-            if let previous = groups.last?.last {
-                let isRetry =
-                    !previous.wasAnswered
-                    && previous.ended.time <= record.started.time.advanced(byNanoseconds: 1_000_000_000)
-                let isRedirect = previous.location.map { $0 == record.address } ?? false
-                if isRetry || isRedirect || isSentBack(record, after: previous, session) {
-                    groups[groups.count - 1].append(record)
-                    continue
-                }
-            }
-            // What begins later belongs to another burst.
-            guard record.started.time < end else { break }
-            groups.append([record])
-        }
-        return groups
-    }
-
-    /// Chia sent the browser on a detour (a cookie, a consent) that leads back to the same address.
-    private static func isSentBack(_ record: RequestRecord, after previous: RequestRecord, _ session: Session) -> Bool {
-        guard previous.location != nil, let hop = record.address.flatMap({ session.redirects[$0] }) else {
-            return false
-        }
-        return session.role(of: hop.host).isChia && hop.started.time >= previous.started.time
-            && hop.ended.time <= record.started.time
-    }
-
-    /// A page of Chia navigates by itself: a link or a form.
-    private static func isOfPage(_ record: RequestRecord, _ session: Session) -> Bool {
-        if record.fetchSite == "same-origin" || record.fetchSite == "same-site" { return true }
-        return record.refererHost.map { session.roles.isChia($0) } ?? false
-    }
-
-    private static func evidence(of group: [RequestRecord]) -> Evidence {
-        var evidence = group[0].evidence(
-            "navigation", place: group.count > 1 ? "\(group.count) requests count as one" : nil)
-        for record in group.dropFirst() { evidence.packets += record.evidence("").packets }
-        return evidence
     }
 }

@@ -137,7 +137,8 @@ extension CaptureFacts {
             malformed += exchange.anomalies.count
         case .blindSpot(let spot):
             if spot.reason == .tcpHole { lostSegments += 1 }
-        case .connectionOpened, .processIdentified, .delivery, .message, .mark, .proxyEvent, .secureSession,
+        case .connectionOpened, .processIdentified, .delivery, .message, .mark, .activityStarted, .proxyEvent,
+            .secureSession,
             .connectionClosed,
             .traceEnded:
             break

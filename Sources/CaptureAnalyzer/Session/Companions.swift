@@ -8,19 +8,24 @@ struct Companions {
     /// The marks of the side files, in file order.
     private(set) var marks: [MarkFile] = []
 
+    /// Process evidence.
+    private(set) var actors: [ActorFile] = []
+
     /// The most bytes that a companion file may have.
     static let limit = 256 << 20
 
-    /// Loads what `options` name and what lies beside the trace at `path`: `NAME.keylog`, `NAME.keys` and
-    /// `NAME.marks.jsonl`, where NAME is the path with or without its extensions.
+    /// Loads what `options` name and what lies beside the trace at `path`: `NAME.keylog`, `NAME.keys`,
+    /// `NAME.marks.jsonl` and `NAME.actors.jsonl`, where NAME is the path with or without its extensions.
     static func load(for path: String, options: TraceOptions) throws(TraceError) -> Companions {
         var companions = Companions()
         var keyLogs = options.keyLogs
         var markFiles = options.markFiles
+        var actorFiles = options.actorFiles
         if options.readsCompanions, path != "-" {
             for name in names(of: path) {
                 keyLogs += ["\(name).keylog", "\(name).keys"].filter { isThere($0) && !keyLogs.contains($0) }
                 markFiles += ["\(name).marks.jsonl"].filter { isThere($0) && !markFiles.contains($0) }
+                actorFiles += ["\(name).actors.jsonl"].filter { isThere($0) && !actorFiles.contains($0) }
             }
         }
         for file in keyLogs { companions.keyLogs.append((file, try bytes(of: file))) }
@@ -29,6 +34,7 @@ struct Companions {
             if let error = marks.errors.first { throw TraceError("\(error); mend the line or leave it out") }
             companions.marks.append(marks)
         }
+        for file in actorFiles { companions.actors.append(try ActorFile(try bytes(of: file), name: file)) }
         return companions
     }
 

@@ -7,9 +7,11 @@ public struct TraceOptions: Sendable {
     public var keyLogs: [String] = []
     /// Paths of mark files (JSON Lines), besides the one found beside the trace.
     public var markFiles: [String] = []
+    /// Paths of files with process evidence (docs/actors.md), besides the one found beside the trace.
+    public var actorFiles: [String] = []
     /// A BPF expression; packets that do not match are left out.
     public var filter: String?
-    /// Whether `NAME.keylog`, `NAME.keys` and `NAME.marks.jsonl` beside the trace are read.
+    /// Whether `NAME.keylog`, `NAME.keys`, `NAME.marks.jsonl` and `NAME.actors.jsonl` beside the trace are read.
     public var readsCompanions = true
     /// For a trace that is still being written: its writer's word. Reading then ends when the writer says so.
     public var growth: TraceGrowth?
@@ -46,8 +48,8 @@ public struct TraceReading: Sendable {
 ///
 ///     file → packets → IP → TCP and UDP → TLS, QUIC, DNS, HTTP → events
 public enum TraceReader {
-    /// Finds what is wrong with `options` whatever the trace: a filter that is no expression, a key log or mark file that
-    /// can't be read.
+    /// Finds what is wrong with `options` whatever the trace: a filter that is no expression, a key log, a file of
+    /// marks or of actors that can't be read.
     public static func validate(_ options: TraceOptions) throws(TraceError) {
         if let filter = options.filter {
             do throws(PacketFilterError) {

@@ -11,6 +11,8 @@ struct TraceSession {
 
     /// Key logs in which no line is a key.
     private var keylessLogs: [String] = []
+    /// Processes that other sources name.
+    private var actors: ActorJoin
     private var hasBegun = false
     private var lastPacket = PacketReference(number: 0, time: .distantPast)
 
@@ -21,15 +23,35 @@ struct TraceSession {
             log.bytes.withUnsafeBytes { decryption.keys.add(nss: $0) }
             if decryption.keys.readableLines == before { keylessLogs.append(log.path) }
         }
+        actors = ActorJoin(companions.actors)
         var state = SessionState(decryption: decryption, limits: ConversationLimits())
         state.facts.keepsRequests = options.keepsRequestLines
         analyzer = SessionAnalyzer(state: state)
     }
 
-    /// Gives the marks of side files, before the first packet.
+    /// Gives the marks and activity starts of side files, before the first packet.
     mutating func begin(_ companions: Companions, into receive: (SessionEvent) -> Void) {
         for file in companions.marks { analyzer.state.take(file) }
-        for event in analyzer.state.takeEvents() { receive(event) }
+        deliver(into: receive)
+        for start in actors.activities { receive(.activityStarted(start)) }
+    }
+
+    /// Gives the events since the last time; a connection of which the capture names no process, with its owner by other
+    /// sources.
+    private mutating func deliver(into receive: (SessionEvent) -> Void) {
+        let events = analyzer.state.takeEvents()
+        guard !actors.isEmpty else {
+            for event in events { receive(event) }
+            return
+        }
+        for event in events {
+            receive(event)
+            if case .connectionOpened(let connection) = event, let process = actors.process(of: connection) {
+                receive(.processIdentified(connection.id, process))
+            } else if case .connectionClosed(let end) = event {
+                actors.close(end.id)
+            }
+        }
     }
 
     /// Takes the next record of the file.
@@ -60,7 +82,7 @@ struct TraceSession {
         case .statistics, .names:
             break
         }
-        for event in analyzer.state.takeEvents() { receive(event) }
+        deliver(into: receive)
     }
 
     private mutating func take(_ packet: CapturedPacket) {
@@ -86,7 +108,7 @@ struct TraceSession {
         if !file.isComplete { facts.readError = file.notes.first }
         let summary = summary(of: file, facts: facts)
         for spot in blindSpots(of: file, summary) { analyzer.state.emit(.blindSpot(spot)) }
-        for event in analyzer.state.takeEvents() { receive(event) }
+        deliver(into: receive)
         receive(.traceEnded(summary))
         return TraceReading(summary: summary, facts: facts)
     }

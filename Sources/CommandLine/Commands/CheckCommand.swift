@@ -50,7 +50,9 @@ struct CheckCommand {
         guard paths.filter({ $0 == "-" }).count <= 1 else {
             throw UsageError(message: "standard input can be read only once")
         }
-        let given = [arguments.value("policy")].compactMap(\.self) + arguments.all("keylog") + arguments.all("marks")
+        let given =
+            [arguments.value("policy")].compactMap(\.self)
+            + ["keylog", "marks", "actors"].flatMap { arguments.all($0) }
         try ReportRequest.refuseToOverwrite(paths + given, by: reports)
         var policies = PolicyBook(given: arguments.value("policy"))
         var policyOfTrace: [Policy] = []

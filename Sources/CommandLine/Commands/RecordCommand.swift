@@ -62,6 +62,7 @@ struct RecordCommand {
         }
         settings.recording.maximumFileSize = try RecordArguments.maximumSize(arguments)
         settings.recording.alsoCapture = arguments.all("also-capture")
+        settings.actorFiles = arguments.all("actors")
         // Who gives the credential is one device: the answer that asks for it belongs into the same file.
         settings.recording.device =
             (arguments.value("device") ?? settings.configuration.credential?.user).map { .named($0) }

@@ -9,6 +9,10 @@ enum TraceArguments {
             "keylog", "FILE", repeats: true, "an NSS key log; NAME.keylog and NAME.keys beside the trace are read too"),
         .value("marks", "FILE", repeats: true, "marks as JSON Lines; NAME.marks.jsonl beside the trace is read too"),
         .value(
+            "actors", "FILE", repeats: true,
+            "who owned which socket, and activity starts, as JSON Lines; NAME.actors.jsonl beside the trace is read too"
+        ),
+        .value(
             "filter", "EXPRESSION",
             "take only packets that match this BPF expression (pcap-filter(7)), and those with marks"),
     ]
@@ -17,12 +21,13 @@ enum TraceArguments {
         var options = TraceOptions()
         options.keyLogs = arguments.all("keylog")
         options.markFiles = arguments.all("marks")
+        options.actorFiles = arguments.all("actors")
         options.filter = arguments.value("filter")
         return options
     }
 
     /// Finds what no trace can be read with, once and before any is read: a filter that is no expression is wrong usage; a
-    /// key log or mark file that can't be read is an unreadable input.
+    /// key log, a file of marks or of actors that can't be read is an unreadable input.
     static func validate(_ arguments: Arguments) throws {
         do {
             try TraceReader.validate(options(from: arguments))

@@ -137,7 +137,7 @@ final class LiveJudge: Sendable {
             default: break
             }
             switch event {
-            case .exchange, .message, .mark, .blindSpot, .proxyEvent, .nameLookup, .clientHello:
+            case .exchange, .message, .mark, .activityStarted, .blindSpot, .proxyEvent, .nameLookup, .clientHello:
                 state.hasNews = true
                 return true
             case .connectionOpened, .processIdentified, .requestStarted, .delivery, .secureSession,

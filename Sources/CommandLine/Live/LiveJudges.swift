@@ -7,13 +7,15 @@ internal import Synchronization
 final class LiveJudges: Sendable {
     private let policy: Policy
     private let options: JudgeOptions
+    private let actorFiles: [String]
     private let display: LiveDisplay
     private let judges = Mutex<[LiveJudge]>([])
     private let unjudged = Mutex<[JudgedTrace]>([])
 
-    init(policy: Policy, options: JudgeOptions, display: LiveDisplay) {
+    init(policy: Policy, options: JudgeOptions, actorFiles: [String], display: LiveDisplay) {
         self.policy = policy
         self.options = options
+        self.actorFiles = actorFiles
         self.display = display
     }
 
@@ -37,6 +39,20 @@ final class LiveJudges: Sendable {
             onWritten: { judge.growth.wrote(upTo: $0) }, onEnded: { _ in judge.growth.end() })
     }
 
+    /// How the recordings are read again with the process evidence; nil when there is none, or none that can be read.
+    private func readingWithActors(_ console: Console) -> TraceOptions? {
+        guard !actorFiles.isEmpty else { return nil }
+        var reading = TraceOptions()
+        reading.actorFiles = actorFiles
+        do {
+            try TraceReader.validate(reading)
+            return reading
+        } catch {
+            console.complain("\(error); judged without it")
+            return nil
+        }
+    }
+
     /// The judge of the file at `path`.
     func judge(of path: String) -> LiveJudge? {
         judges.withLock { $0.first { $0.path == path } }
@@ -45,6 +61,13 @@ final class LiveJudges: Sendable {
     /// The verdicts in the order in which the files were begun. Waits until all have been read to their end.
     func finish(console: Console) -> [Judged] {
         let live = judges.withLock { $0 }.map { $0.finish() }
+        if let reading = readingWithActors(console) {
+            // What the files say of a connection was not known while it was judged: the recording is read again.
+            let paths = live.map(\.trace.path) + unjudged.withLock { $0 }.map(\.path)
+            return SetJudging(
+                paths: paths, policies: paths.map { _ in policy }, options: options, reading: reading, console: console
+            ).judge()
+        }
         let late = unjudged.withLock { $0 }.map(\.path)
         let judged = SetJudging(
             paths: late, policies: late.map { _ in policy }, options: options, reading: .init(), console: console

@@ -35,6 +35,9 @@ enum RecordArguments {
         .value(
             "marks", "ADDR:PORT|none",
             "where marks are taken as datagrams; default 127.0.0.1:4774 and port 4774 of the listeners' addresses"),
+        .value(
+            "actors", "FILE", repeats: true,
+            "who owned which socket, and activity starts, as JSON Lines; read when the recording ends"),
         .value("keylog-upstream", "FILE", "append the secrets of the connections to origins"),
         .value("for", "TIME", "stop after this time (90s, 10m); default: when told"),
         .value("profile", "headline|full", "which rules run; default full"),

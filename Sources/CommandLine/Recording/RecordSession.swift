@@ -21,6 +21,8 @@ final class RecordSession: Sendable {
         var policy: Policy
         var judging: JudgeOptions
         var recording = RecordingOptions()
+        /// Files with process evidence, read when the recording ends.
+        var actorFiles: [String] = []
     }
 
     /// What came of a run.
@@ -56,7 +58,8 @@ final class RecordSession: Sendable {
         let started = WallClock.now
         authority = try CertificateAuthority.load(
             directory: settings.authorityFolder, createIfMissing: true, hostName: FileSystem.hostName)
-        let judges = LiveJudges(policy: settings.policy, options: settings.judging, display: display)
+        let judges = LiveJudges(
+            policy: settings.policy, options: settings.judging, actorFiles: settings.actorFiles, display: display)
         self.judges = judges
         let said = notices.continuation
         let recording = try Recording(

@@ -76,6 +76,12 @@ public struct EventJSON: Sendable {
             ])
         case .mark(let mark):
             return json(mark)
+        case .activityStarted(let start):
+            return .object([
+                "event": .string("activity-started"), "at": .string(start.span.earliest.rfc3339),
+                "component": .string(start.component), "action": start.action.map { .string($0) },
+                "host": start.host.map { .string($0.text) }, "origin": .string(start.origin),
+            ])
         case .proxyEvent(let proxyEvent):
             return .object([
                 "event": .string("proxy-event"), "kind": .string(proxyEvent.kind.rawValue),

@@ -68,6 +68,10 @@ public struct Timeline: Sendable {
                 "\(arrow) \(message.kind.rawValue), \(byteCount(message.payload.length))", .plain)
         case .mark(let mark):
             add(mark)
+        case .activityStarted(let start):
+            add(
+                PacketReference(number: 0, time: start.span.earliest), ConnectionID(-1), "start", start.component,
+                .plain)
         case .proxyEvent(let word):
             // That an origin was reached is nothing to tell; the request that follows says it.
             guard word.kind != .dialed, word.kind != .upstreamTLS else { return }

@@ -1,0 +1,58 @@
+internal import SessionTrace
+
+/// What an activity's component says of where a URL was opened.
+enum ActivityKind: Hashable, Sendable {
+    /// A Custom Tab or another view that a browser lends to an app.
+    case customTab
+    /// The browser's own window.
+    case browser
+    /// A browser's entry, which decides between the two.
+    case dispatcher
+    /// An activity of another app.
+    case other
+
+    /// Reads `PACKAGE/CLASS`.
+    init(component: String) {
+        let pieces = component.split(separator: "/", maxSplits: 1)
+        let package = String(pieces.first ?? "")
+        let name = String(pieces.count > 1 ? pieces[1] : "").lowercased()
+        guard ProcessNames.isBrowser(package) else {
+            self = .other
+            return
+        }
+        if ["customtab", "externalappbrowser", "trustedwebactivity", "webappactivity"].contains(where: name.contains) {
+            self = .customTab
+        } else if ["tabbedactivity", "homeactivity", "sbrowsermainactivity", "apps.chrome.main", "browseractivity"]
+            .contains(where: name.contains)
+        {
+            self = .browser
+        } else {
+            self = .dispatcher
+        }
+    }
+}
+
+extension Session {
+    /// How long before its navigation's first byte an activity is started to show the page, at most.
+    static let activityWindow = Nanoseconds.seconds(10)
+
+    /// The activity that shows what a navigation opened: the last one that was started in the ten seconds before it and
+    /// says anything. Clocks of logs are known to 250 ms.
+    func activity(showing record: RequestRecord) -> (start: ActivityStart, kind: ActivityKind)? {
+        let end = record.started.time.advanced(byNanoseconds: 250_000_000)
+        let next = activities.partitioningIndex { $0.span.earliest > end }
+        var found: (start: ActivityStart, kind: ActivityKind)?
+        for start in activities[..<next].reversed() {
+            guard end.nanoseconds(since: start.span.earliest) <= Self.activityWindow.count else { break }
+            let kind = ActivityKind(component: start.component)
+            switch kind {
+            case .customTab, .browser: return (start, kind)
+            case .dispatcher: found = found ?? (start, kind)
+            case .other:
+                // An app that takes the address itself, in place of a browser.
+                if start.opensAddress { return (start, kind) }
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,139 @@
+internal import SessionTrace
+
+/// **HR-27 opens-initiating-response-url.** What is opened is the URL that came back to the latest session request, after
+/// it came back, and because of a tap.
+///
+/// The contract (CONTRACT.md, "The tap sequence" 5) lets the app open only the URL that came back to that request. Each
+/// first opening of a handoff URL is held against the attempts before it: an older URL than the latest that was
+/// delivered, one opened after a later attempt had failed, one opened after the app was started anew without a share
+/// tap, one that was opened before any answer brought it, and one that no answer in the trace brought at all, though the
+/// app had just been tapped, are violations. Openings after the first are HR-26's.
+///
+/// Inconclusive: session traffic or connections to Chia that could not be read; an address with a token that no answer
+/// brought and no tap explains (a browser that restores its tabs, a trace that began midway).
+enum OpensInitiatingResponseURL: Rule {
+    static let description = RuleDescription(
+        id: "HR-27", name: "opens-initiating-response-url", severity: .error,
+        sentence: "The URL that is opened is the one that the latest session request brought, once it was there.",
+        heading: "The tap sequence",
+        inconclusiveWhen: "session traffic stayed unread, or nothing tells where an opened handoff URL came from",
+        options: ["requests: {session}"],
+        example:
+            "The second share brings U#2, and the app opens U#1 again from a cache. Fail: U#1 was opened, though U#2 had come 400 ms before."
+    )
+
+    static func judge(_ session: Session, _ judgement: inout Judgement) {
+        judgement.idleSentence = "no handoff URL was opened"
+        var sentences: [String] = []
+        for (index, url) in session.urls.enumerated() {
+            guard let opening = session.openings(of: index).first else { continue }
+            judgement.looked(at: url.evidence)
+            judgement.looked(at: opening.evidence("opening"))
+            if isFine(opening, url, session, &judgement) {
+                let gap = Nanoseconds(opening.started.nanoseconds(since: url.since))
+                sentences.append("\(url.label) \(gap) after the answer to attempt \(url.attempt)")
+            }
+        }
+        judgeStrangers(session, &judgement)
+        judgement.passSentence = "opened: \(sentences.joined(separator: "; "))"
+        if judgement.isExercised {
+            session.doubtSessionTraffic(&judgement)
+            session.doubtPolicy(&judgement)
+            if session.taps.isEmpty {
+                judgement.assume("tap-assumed", "no tap is marked; each session request is taken to have followed one")
+            }
+        }
+        session.doubtOpenings(&judgement)
+    }
+
+    private static func isFine(
+        _ opening: Navigation, _ url: HandoffURL, _ session: Session, _ judgement: inout Judgement
+    ) -> Bool {
+        let own = session.attempts[url.attempt - 1]
+        let evidence = [url.evidence, opening.evidence("opening")]
+        func violation(_ kind: String, _ why: String, _ more: [Evidence] = []) -> Bool {
+            judgement.violation(
+                kind, "\(url.label) was opened, \(why)", place: [opening.first.pathTemplate],
+                evidence: evidence + more)
+            return false
+        }
+        func ago(_ instant: Instant) -> Nanoseconds { Nanoseconds(opening.started.nanoseconds(since: instant)) }
+        if opening.started < own.started {
+            let gap = Nanoseconds(own.started.nanoseconds(since: opening.started))
+            return violation("opened-before-request", "\(gap) before the session request that brought it")
+        }
+        let since = opening.started < url.since ? own.started : url.since
+        if let newer = session.urls.last(where: {
+            $0.label != url.label && $0.since > since && $0.since <= opening.started
+        }) {
+            let attempt = session.attempts[newer.attempt - 1]
+            if attempt.delivered == nil {
+                judgement.doubt(
+                    "delivery-unknown",
+                    "\(url.label) was opened, and whether the newer \(newer.label) had reached the device is not known",
+                    remedy: "capture both directions near the device")
+                return false
+            }
+            if attempt.delivered == true {
+                return violation(
+                    "older-url", "though \(newer.label) had come \(ago(newer.since)) before", [newer.evidence])
+            }
+        }
+        if let failed = session.attempts.last(where: {
+            $0.started > since && $0.ended <= opening.started && ($0.outcome == .uncertain || $0.outcome == .definitive)
+        }) {
+            return violation(
+                "after-failed-attempt", "\(ago(failed.ended)) after \(failed.name) had failed", [failed.evidence()])
+        }
+        if let start = session.marks([.launch, .kill]).last(where: {
+            $0.span.earliest > since && $0.span.latest < opening.started
+        }), !session.shareBursts.contains(where: { $0.reach > start.span.earliest && $0.reach <= opening.started }) {
+            return violation(
+                "without-tap",
+                "\(ago(start.span.earliest)) after the app's \(start.kind.rawValue), without a share tap since")
+        }
+        return true
+    }
+
+    // MARK: addresses with a token that no answer brought
+
+    private static func judgeStrangers(_ session: Session, _ judgement: inout Judgement) {
+        let places = session.chiaRequests.indices.filter { place in
+            let record = session.chiaRequests[place]
+            return record.address?.token != nil && session.handoffURL(askedBy: record) == nil
+        }
+        for opening in session.navigations(among: Array(places), by: Session.openers)
+        where !session.isStartedByChia(opening.first) {
+            let evidence = opening.evidence("opening")
+            judgement.looked(at: evidence)
+            let what = "packet \(opening.first.started.number) opens a handoff URL that no answer in the trace brought"
+            let burst = session.shareBursts.last {
+                $0.reach <= opening.started
+                    && opening.started.nanoseconds(since: $0.lastTap.span.latest)
+                        <= OneExternalNavigationPerBurst.patience.count
+            }
+            let isExplained = session.hasMark([.linkOpened], from: .distantPast, to: opening.started)
+            if let burst, !isExplained, !hidesAnswers(session),
+                session.attempts.contains(where: { $0.started >= burst.reach && $0.ended <= opening.started })
+            {
+                judgement.violation(
+                    "foreign-url",
+                    "\(what), \(Nanoseconds(opening.started.nanoseconds(since: burst.lastTap.span.latest))) after the share tap",
+                    place: [opening.first.pathTemplate], evidence: burst.evidence + [evidence])
+            } else {
+                judgement.doubt(
+                    "url-of-another-session",
+                    "\(what); an earlier session, the browser's own tabs or unread traffic may have",
+                    remedy:
+                        "start with a clean browser and the capture before the app, and give the keys of all session traffic"
+                )
+            }
+        }
+    }
+
+    /// Whether a session answer may have gone unread.
+    private static func hidesAnswers(_ session: Session) -> Bool {
+        session.attempts.contains { $0.outcome == .unnamed || $0.outcome == .notSeen }
+            || session.dark.contains { session.mayServeSessions($0.key) && $0.value.lastData != nil }
+    }
+}

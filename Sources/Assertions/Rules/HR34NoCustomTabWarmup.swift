@@ -1,0 +1,129 @@
+internal import SessionTrace
+
+/// **HR-34 no-custom-tab-warmup.** The browser is not warmed up: it neither connects to Chia nor prefetches a page of it
+/// before the app hands the URL over.
+///
+/// The contract (CONTRACT.md, "Forbidden") rules out prefetch, preconnect and Custom Tab bridges; `warmup()` and
+/// `mayLaunchUrl()` of a Custom Tab cause exactly that, and the browser, not the app, is seen to do it. What the browser
+/// sends to Chia is held against the next action tap, and against the next `opened` mark, before the page that it leads
+/// to: a contact before one of them was made ahead. HR-01 judges the same before the tap, as an error; this says what it
+/// looks like. A connection of nobody's is taken for the browser's where its TLS stack (JA4) is the browser's and not the
+/// app's. What follows an opened page of Chia, a policy page among them, is that page's.
+///
+/// Inconclusive: no mark tells when the app acted; a browser that was not clean; a connection that nothing tells the
+/// owner of.
+enum NoCustomTabWarmup: Rule {
+    static let description = RuleDescription(
+        id: "HR-34", name: "no-custom-tab-warmup", severity: .warning,
+        sentence: "The browser does not connect to Chia, nor prefetch from it, before the app hands it the URL.",
+        heading: "Forbidden", matrix: ["M-04"],
+        inconclusiveWhen: "nothing marks when the app acted, or the browser was not clean",
+        example:
+            "The app calls mayLaunchUrl() when the disclosure is shown: the browser connects to Chia 3 s before the tap. Warning: the browser was warmed up."
+    )
+
+    static func judge(_ session: Session, _ judgement: inout Judgement) {
+        judgement.idleSentence = "the browser did not contact Chia"
+        let actions = session.taps.filter(\.isAction).sorted { $0.span.earliest < $1.span.earliest }
+        let handovers = session.marks([.opened])
+        let openings = session.chiaRequests.filter { $0.actor.actor == .browser && $0.isNavigation }
+        let visited = openings.first?.started.time
+        var count = 0
+        for contact in session.contacts {
+            guard let owner = owner(of: contact, session) else { continue }
+            judgement.exercised()
+            count += 1
+            let isOpening = contact.request.map { $0.isNavigation } ?? false
+            // From the first page on, what the browser does is that page's.
+            if isOpening || visited.map({ $0 <= contact.time }) ?? false { continue }
+            if session.isOfAnotherDevice(contact.client) {
+                session.doubtDevice(contact, &judgement)
+                continue
+            }
+            let next = openings.partitioningIndex { $0.started.time >= contact.time }
+            let page = next < openings.count ? openings[next].started.time : .distantFuture
+            guard let when = ahead(contact, of: page, actions, handovers, session, &judgement) else { continue }
+            report(contact, owner, when, session, &judgement)
+        }
+        judgement.passSentence =
+            "\(counted(count, "contact")) of the browser with Chia, none of them before the app acted"
+        guard judgement.isExercised else { return }
+        if actions.isEmpty, handovers.isEmpty {
+            judgement.doubt(
+                "no-tap-mark", "no tap and no handover to the browser is marked, so that nothing tells what came ahead",
+                remedy: "mark the taps, and opened when the app hands the URL over")
+        }
+        session.doubtMarks(&judgement)
+        session.doubtCapture(&judgement)
+    }
+
+    private enum Owner { case browser(String), unknown(String) }
+
+    /// Whose a contact is, if it may be the browser's.
+    private static func owner(of contact: Contact, _ session: Session) -> Owner? {
+        guard !contact.isAssociation else { return nil }
+        switch contact.actor.actor {
+        case .browser: return .browser(contact.actor.reason)
+        case .app, .webview, .os: return nil
+        case .unknown:
+            guard contact.kind == .connection, let ja4 = contact.ja4 else { return nil }
+            if session.stacks.isOfApp(ja4) { return nil }
+            return session.stacks.isOfBrowser(ja4)
+                ? .browser("its TLS stack is the browser's, JA4 \(ja4)") : .unknown(contact.actor.reason)
+        }
+    }
+
+    /// How long a contact came ahead of an act that lies between it and the page; nil when none does.
+    private static func ahead(
+        _ contact: Contact, of page: Instant, _ actions: [Tap], _ handovers: [Mark], _ session: Session,
+        _ judgement: inout Judgement
+    ) -> String? {
+        let place = actions.partitioningIndex { $0.span.latest >= contact.time }
+        if place < actions.count, actions[place].span.earliest <= page {
+            switch actions[place].order(of: contact.time) {
+            case .before(let gap): return "\(gap) before the tap"
+            case .tooClose(let gap, let bound, let code):
+                judgement.doubt(
+                    code,
+                    "\(contact.means) of \(contact.host) was seen \(gap) before the tap, which is known to ±\(bound)",
+                    remedy: "send the marks through the trace's own clock (UDP datagrams in the capture)")
+                return nil
+            case .within, .after: break
+            }
+        }
+        guard let mark = handovers.first(where: { $0.span.earliest > contact.time }), mark.span.earliest <= page else {
+            return nil
+        }
+        // The mark may be sent a little after the call.
+        let gap = Nanoseconds(mark.span.earliest.nanoseconds(since: contact.time))
+        return gap > ContactBook.spareWindow ? "\(gap) before the app handed the URL over" : nil
+    }
+
+    private static func report(
+        _ contact: Contact, _ owner: Owner, _ when: String, _ session: Session, _ judgement: inout Judgement
+    ) {
+        let isPrefetch = contact.request?.speculation != nil
+        let what = "\(isPrefetch ? "a prefetch from" : contact.means + " of") \(contact.host) \(when)"
+        var evidence = contact.evidence
+        evidence.place = contact.actor.words
+        switch owner {
+        case .unknown(let why):
+            judgement.doubt(
+                "actor-unknown", "\(what) may be the browser's: \(why)",
+                remedy: "capture with process names (PKTAP, PCAPdroid), or open another page in the browser first")
+        case .browser where !session.hasMark([.browserClean], from: .distantPast, to: contact.time):
+            judgement.doubt(
+                "browser-not-clean", "\(what) is the browser's, perhaps from an earlier visit",
+                remedy: "clear the browser before the test and say so with a browser-clean mark")
+        case .browser(let why):
+            judgement.violation(
+                isPrefetch ? "prefetch" : "warmup",
+                "the browser was warmed up: \(what) (\(why)), as warmup() and mayLaunchUrl() of a Custom Tab do",
+                place: [
+                    contact.role.rawValue,
+                    contact.kind == .lookup ? "lookup" : contact.request?.pathTemplate ?? "connection",
+                ],
+                evidence: [evidence])
+        }
+    }
+}
