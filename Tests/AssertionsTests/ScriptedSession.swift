@@ -200,7 +200,7 @@ struct ScriptedSession {
 
     // MARK: exchanges
 
-    private static func headers(_ who: Who, _ extra: [(String, String)], isNavigation: Bool) -> [(String, String)] {
+    static func headers(_ who: Who, _ extra: [(String, String)], isNavigation: Bool) -> [(String, String)] {
         var fields: [(String, String)] = []
         let chrome =
             "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
@@ -292,7 +292,7 @@ struct ScriptedSession {
                     ended: packet)))
     }
 
-    private static func response(
+    static func response(
         _ status: Int, _ body: String, _ extra: [(String, String)], _ ended: PacketReference
     ) -> Response {
         var fields = FieldSection()

@@ -18,7 +18,7 @@ extension Session {
                 sentence: "\(other.subject(redactor)) came between, which the policy does not name",
                 remedy: "name what the app asks for eligibility in \(policyLine):  requests: {projection: {path: /…}}")
         }
-        doubtSessionTraffic(&scratch)
+        doubtUnreadSessions(&scratch)
         doubtBypass(&scratch)
         if let reason = scratch.doubts.first { return reason }
         if let failure = failure(from: from, to: to, where: { $0.map(mayServeSessions) ?? true }) {

@@ -28,6 +28,8 @@ struct Flow: Sendable {
     var tunnelActor: ActorReading?
     /// The host that the proxy could not reach for it; its name, where nothing else gives one.
     var unreachedHost: HostName?
+    /// Whether TLS beyond the proxy failed, so that the device could send nothing on it.
+    var lacksServer = false
     /// Whether a CONNECT was asked on it: what is said of a host is said of the tunnel then.
     var hasConnect = false
 

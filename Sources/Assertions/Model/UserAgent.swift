@@ -127,7 +127,5 @@ struct UserAgent: Sendable {
     }
 
     /// The first product of the User-Agent, for evidence.
-    private static func short(_ agent: String) -> String {
-        TextMask.word(agent.prefix { $0 != " " }.prefix(60))
-    }
+    private static func short(_ agent: String) -> String { ProductName.shown(agent) }
 }
