@@ -1,5 +1,7 @@
 import SessionTrace
 
+@testable import Assertions
+
 /// What a recording proxy says beside the traffic.
 extension ScriptedSession {
     /// A word of the proxy on a connection.
@@ -46,6 +48,27 @@ extension ScriptedSession {
         let id = connect(who, host, at: time - 0.01, hello: false)
         exchange(who, "POST", "https://\(host)/t", at: time, status: 502, body: body, on: id)
         proxyEvent(.dialFailed, on: id, at: time + 0.1, ["host": host, "reason": "connection-refused"])
+    }
+
+    /// A tunnel that somebody asked for, and one request on it.
+    mutating func tunnel(
+        to host: String, asked agent: String?, at time: Double, headers: [(String, String)], path: String
+    ) {
+        let outer = connect(.nobody, host, at: time - 0.02, hello: false)
+        var fields = FieldSection()
+        if let agent { fields.append("user-agent", agent) }
+        let packet = reference(time - 0.01)
+        add(
+            time - 0.01,
+            .exchange(
+                Exchange(
+                    id: ExchangeID(connection: outer, index: 0), version: .http11,
+                    request: Request(
+                        method: "CONNECT", target: "\(host):443", scheme: nil, authority: "\(host):443",
+                        fields: fields, started: packet, ended: packet),
+                    response: Self.response(200, "", [], packet), end: .complete, ended: packet)))
+        let inner = connect(.nobody, host, at: time, on: outer)
+        exchange(.nobody, "GET", "https://\(host)\(path)", at: time + 0.1, headers: headers, on: inner)
     }
 
     /// Judges what a recording with `--chia-journey=heads` would hold.

@@ -137,6 +137,8 @@ struct FlowSummary: Hashable, Sendable {
     var darkness: BlindSpot.Reason?
     var lastDarkData: Instant?
     var darkBytes: Int
+    /// The connection that it is a tunnel on.
+    var enclosing: ConnectionID?
     /// What the proxy said of it, where it stayed dark.
     var darkDetail: String?
 
@@ -159,6 +161,7 @@ struct FlowSummary: Hashable, Sendable {
         isTunnel = flow.connection.transport == .tunnel
         darkness = flow.darkness
         lastDarkData = flow.darkness == nil ? nil : flow.lastDarkData
+        enclosing = flow.connection.enclosing
         darkDetail = flow.word.flatMap { word in flow.blindSpots.first { $0.reason == word }?.detail }
         darkBytes = flow.session?.clientApplicationBytes ?? flow.end?.clientBytes ?? 0
     }

@@ -70,6 +70,7 @@ struct UserAgent: Sendable {
         if systemAgents.contains(where: agent.contains) {
             return .system(ActorReading(actor: .os, isDefinite: false, reason: named))
         }
+        if let reading = ServiceAgents.reading(of: agent) { return .system(reading) }
         guard isBrowserLike(agent) else {
             return .other(ActorReading(actor: .app, isDefinite: false, reason: named))
         }
