@@ -31,7 +31,7 @@ extension ScriptedSession {
                 Exchange(
                     id: ExchangeID(connection: id, index: 0), version: .http11,
                     request: Request(
-                        method: "CONNECT", target: "\(host):443", scheme: nil, authority: "\(host):443",
+                        method: "CONNECT", target: "\(host):443", scheme: "", authority: "\(host):443",
                         fields: fields, started: packet, ended: packet),
                     response: Self.response(502, "", [], packet), end: .complete, ended: packet)))
         proxyEvent(.dialFailed, on: id, at: time, ["host": host, "port": "443", "reason": "connection-refused"])
@@ -64,7 +64,7 @@ extension ScriptedSession {
                 Exchange(
                     id: ExchangeID(connection: outer, index: 0), version: .http11,
                     request: Request(
-                        method: "CONNECT", target: "\(host):443", scheme: nil, authority: "\(host):443",
+                        method: "CONNECT", target: "\(host):443", scheme: "", authority: "\(host):443",
                         fields: fields, started: packet, ended: packet),
                     response: Self.response(200, "", [], packet), end: .complete, ended: packet)))
         let inner = connect(.nobody, host, at: time, on: outer)

@@ -85,7 +85,7 @@ import Testing
         #expect(verdict["HR-03"].reason?.code == "actor-unknown", "\(verdict.story)")
         #expect(verdict["HR-03"].sentence.contains("PartnerShop/5.2"))
         let view = try tunnel(
-            asked: network,
+            asked: Self.network,
             inner: "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)")
         #expect(view["HR-03"].verdict == .fail, "\(view.story)")
     }

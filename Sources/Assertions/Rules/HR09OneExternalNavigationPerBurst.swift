@@ -111,7 +111,13 @@ enum OneExternalNavigationPerBurst: Rule {
         let taps = burst.map { "\($0.words): " } ?? ""
         for group in opened { judgement.looked(at: evidence(of: group)) }
         counts.append("\(taps)\(opened.count) \(opened.count == 1 ? "navigation" : "navigations") to \(target)")
-        let further = opened.dropFirst().filter { !$0[0].revalidates }
+        let returns = zip(opened, opened.dropFirst()).compactMap { before, after in
+            after[0].revalidates
+                ? nil : session.perhapsReturn(after[0], after: before[0]).map { (id: after[0].id, why: $0) }
+        }
+        let further = opened.dropFirst().filter { group in
+            !group[0].revalidates && !returns.contains { $0.id == group[0].id }
+        }
         if let second = further.first {
             let gap = Nanoseconds(second[0].started.time.nanoseconds(since: opened[0][0].started.time))
             judgement.violation(
@@ -119,6 +125,11 @@ enum OneExternalNavigationPerBurst: Rule {
                 "\(taps)\(opened.count) navigations to \(target), the second \(gap) after the first",
                 place: [opened[0][0].pathTemplate],
                 evidence: (burst?.evidence ?? []) + because + opened.map(evidence(of:)))
+        } else if let back = returns.first {
+            judgement.doubt(
+                "perhaps-back",
+                "\(taps)\(opened.count) navigations to \(target), but a further one may be the browser's own return to the page: \(back.why)",
+                remedy: "mark reloads ({\"kind\":\"reload\"}), or leave the page alone")
         } else if opened.count > 1 {
             judgement.doubt(
                 "perhaps-reload",
@@ -240,7 +251,7 @@ enum OneExternalNavigationPerBurst: Rule {
                     !previous.wasAnswered
                     && previous.ended.time <= record.started.time.advanced(byNanoseconds: 1_000_000_000)
                 let isRedirect = previous.location.map { $0 == record.address } ?? false
-                if isRetry || isRedirect || isSentBack(record, after: previous, session) {
+                if isRetry || isRedirect || session.metFault(previous) || isSentBack(record, after: previous, session) {
                     groups[groups.count - 1].append(record)
                     continue
                 }
