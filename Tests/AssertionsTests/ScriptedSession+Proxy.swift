@@ -54,7 +54,7 @@ extension ScriptedSession {
     mutating func tunnel(
         to host: String, asked agent: String?, at time: Double, headers: [(String, String)], path: String
     ) {
-        let outer = connect(.nobody, host, at: time - 0.02, hello: false)
+        let outer = connect(.nobody, "proxy.lab.example", at: time - 0.02, hello: false)
         var fields = FieldSection()
         if let agent { fields.append("user-agent", agent) }
         let packet = reference(time - 0.01)

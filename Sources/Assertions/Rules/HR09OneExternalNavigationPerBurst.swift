@@ -5,11 +5,13 @@ internal import SessionTrace
 ///
 /// The contract (CONTRACT.md, "The tap sequence" 5) has the URL opened once. Navigations are the browser's document
 /// requests. Two of which the first got no byte back are one (the browser's own retry), as are redirects that Chia issued
-/// and what a Chia page starts itself; those after a `reload` mark are not counted. A share burst that brought no URL
-/// must lead to none.
+/// and what a Chia page starts itself, and one that met a fault of the recorder's own and its repeat; those after a
+/// `reload` mark are not counted. A share burst that brought no URL must lead to none.
 ///
-/// Inconclusive: no tap marks; connections to Chia that could not be read; a trace that ends too soon, or around which traffic may have
-/// gone, when no navigation was seen.
+/// Inconclusive: no tap marks; a second navigation that may be the browser's own return to the page (Back, a tab brought
+/// back), since it had gone elsewhere, or a mark says that the app was left or came back, and the app did nothing between;
+/// connections to Chia that could not be read; a trace that ends too soon, or around which traffic may have gone, when no
+/// navigation was seen.
 enum OneExternalNavigationPerBurst: Rule {
     static let description = RuleDescription(
         id: "HR-09", name: "one-external-navigation-per-burst", severity: .error,

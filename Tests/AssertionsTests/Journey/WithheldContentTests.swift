@@ -24,11 +24,6 @@ import Testing
         }
     }
 
-    @Test func aRefusalBeforeTheCertificateWasTakenIsForgottenToo() throws {
-        let earlier = conforming { $0.dark(.browser, Self.spare, at: 4.2, lastData: 4.3, reason: .leafRefused) }
-        #expect(try earlier.judgeWithheld()["HR-05"].verdict == .pass)
-    }
-
     @Test func anotherProgramsSuspectedConnectionStays() throws {
         let session = conforming {
             $0.dark(.app, Self.spare, at: 4.45, lastData: 4.47, reason: .leafSuspected)
