@@ -108,9 +108,10 @@ struct ScriptedSession {
 
     /// Opens a connection of its own and returns its id.
     @discardableResult
-    mutating func connect(_ who: Who, _ host: String, at time: Double, hello: Bool = true, fresh: Bool = true)
-        -> ConnectionID
-    {
+    mutating func connect(
+        _ who: Who, _ host: String, at time: Double, hello: Bool = true, fresh: Bool = true,
+        on enclosing: ConnectionID? = nil
+    ) -> ConnectionID {
         let name = "\(who) \(host) \(clientAddress)"
         if !fresh, let known = pool[name] { return known }
         let id = ConnectionID(connections.count)
@@ -124,7 +125,7 @@ struct ScriptedSession {
                 Connection(
                     id: id, transport: .tcp,
                     client: Endpoint(address: clientAddress, port: UInt16(40_000 + id.number)), server: server(host),
-                    opened: opened, startSeen: true, process: processes[who])))
+                    opened: opened, startSeen: true, process: processes[who], enclosing: enclosing)))
         if hello {
             let seen = reference(time + 0.002)
             add(
@@ -206,7 +207,7 @@ struct ScriptedSession {
 
     // MARK: exchanges
 
-    private static func headers(_ who: Who, _ extra: [(String, String)], isNavigation: Bool) -> [(String, String)] {
+    static func headers(_ who: Who, _ extra: [(String, String)], isNavigation: Bool) -> [(String, String)] {
         var fields: [(String, String)] = []
         let chrome =
             "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
@@ -299,7 +300,7 @@ struct ScriptedSession {
                     ended: packet)))
     }
 
-    private static func response(
+    static func response(
         _ status: Int, _ body: String, _ extra: [(String, String)], _ ended: PacketReference
     ) -> Response {
         var fields = FieldSection()

@@ -67,9 +67,13 @@ struct ContactBook {
         let flowsByID = Dictionary(flows.map { ($0.id, $0) }) { first, _ in first }
         var byFlow: [ConnectionID: [RequestRecord]] = [:]
         for request in requests { byFlow[request.id.connection, default: []].append(request) }
+        let tunnels = Dictionary(flows.compactMap { flow in flow.enclosing.map { ($0, flow) } }) { first, _ in first }
         for request in requests {
             guard let host = request.host, let name = roles.chiaName(of: host) else { continue }
             var actor = request.actor
+            if request.method == "CONNECT", let tunnel = tunnels[request.id.connection], tunnel.requests > 0 {
+                actor = actor.knowing(inside: tunnel.actor)
+            }
             if actor.actor == .unknown, let flow = flowsByID[request.id.connection] {
                 actor = flow.actor.actor == .unknown ? actor : flow.actor
             }

@@ -22,7 +22,7 @@ struct ProjectionCoverage {
                 remedy: "add to \(session.policyLine) the path of the projection:  requests: {projection: {path: /…}}")
         } else {
             var scratch = Judgement(Self.scratchRule)
-            session.doubtSessionTraffic(&scratch)
+            session.doubtUnreadSessions(&scratch)
             session.doubtBypass(&scratch)
             constant = scratch.doubts.first
         }

@@ -113,8 +113,16 @@ extension Session {
         return attempts.isEmpty && policy.hosts.partner.isEmpty && role == .thirdParty
     }
 
-    /// Unread bytes of the device towards hosts that take session requests.
+    /// What may hold session requests that nobody saw: unread bytes of the device towards hosts that take them, requests
+    /// that were withheld, and connections that came to nothing.
     func doubtSessionTraffic(_ judgement: inout Judgement) {
+        doubtUnsentSessions(&judgement)
+        doubtWithheldSessions(&judgement)
+        doubtUnreadSessions(&judgement)
+    }
+
+    /// Unread bytes of the device towards hosts that take session requests.
+    func doubtUnreadSessions(_ judgement: inout Judgement) {
         let darkHosts = dark.filter { mayServeSessions($0.key) && $0.value.lastData != nil }.keys.sorted {
             $0.text < $1.text
         }
@@ -216,7 +224,9 @@ extension Session {
         judgement.doubt(
             "handoff-url-unknown",
             "attempt \(attempt.number) succeeded (\(attempt.last.record.status)), but its answer holds no https URL with a phs_ token",
-            remedy: "check that the path in \(policyLine) is the session request's, and that its answer is JSON")
+            remedy:
+                "let the answer hold, in JSON, an https URL with a phs_ token in it; or name the session request's path in \(policyLine), if this is another one"
+        )
     }
 
     /// An attempt was found by its shape alone, or there are share taps without any attempt.

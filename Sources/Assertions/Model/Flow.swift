@@ -28,6 +28,8 @@ struct Flow: Sendable {
     var tunnelActor: ActorReading?
     /// The host that the proxy could not reach for it; its name, where nothing else gives one.
     var unreachedHost: HostName?
+    /// Whether TLS beyond the proxy failed, so that the device could send nothing on it.
+    var lacksServer = false
     /// Whether a CONNECT was asked on it: what is said of a host is said of the tunnel then.
     var hasConnect = false
 
@@ -139,6 +141,8 @@ struct FlowSummary: Hashable, Sendable {
     var darkness: BlindSpot.Reason?
     var lastDarkData: Instant?
     var darkBytes: Int
+    /// The connection that it is a tunnel on.
+    var enclosing: ConnectionID?
     /// What the proxy said of it, where it stayed dark.
     var darkDetail: String?
 
@@ -163,6 +167,7 @@ struct FlowSummary: Hashable, Sendable {
         isTunnel = flow.connection.transport == .tunnel
         darkness = flow.darkness
         lastDarkData = flow.darkness == nil ? nil : flow.lastDarkData
+        enclosing = flow.connection.enclosing
         darkDetail = flow.word.flatMap { word in flow.blindSpots.first { $0.reason == word }?.detail }
         darkBytes = flow.session?.clientApplicationBytes ?? flow.end?.clientBytes ?? 0
     }

@@ -1,7 +1,7 @@
 internal import SessionTrace
 
 /// One opening of a page: the requests that count as one, since the first ones got no byte back (the browser's own
-/// retry), or since the answer led to the next one (a redirect of Chia's).
+/// retry), since a fault of the recorder's own spoilt them, or since the answer led to the next one (a redirect of Chia's).
 struct Navigation: Hashable, Sendable {
     /// In order; never empty.
     var records: [RequestRecord]
@@ -49,7 +49,7 @@ extension Session {
                     && previous.ended.time
                         <= record.started.time.advanced(byNanoseconds: Self.retryWindow.count)
                 let isRedirect = previous.location.map { $0 == record.address } ?? false
-                if isRetry || isRedirect || isSentBack(record, after: previous) {
+                if isRetry || isRedirect || metFault(previous) || isSentBack(record, after: previous) {
                     found[found.count - 1].records.append(record)
                     continue
                 }

@@ -29,6 +29,8 @@ struct RequestRecord: Hashable, Sendable {
     /// Whether some of its fields could not be read, so that what they say of the sender is not known.
     var hasUnknownFields: Bool
     var acceptsPages: Bool
+    /// Whether its content is a report that a browser makes of a page (Reporting API), by its media type.
+    var isReport: Bool
     /// Whether caches on the way are to be passed by, as a browser asks when its user reloads a page.
     var revalidates: Bool
     /// 0 when no response began.
@@ -69,6 +71,7 @@ struct RequestRecord: Hashable, Sendable {
         originHost = fields.first("origin").flatMap { WebAddress($0)?.host }
         hasUnknownFields = fields.hasUnknownFields
         hasRange = fields.first("range") != nil
+        isReport = fields.first("content-type")?.lowercased().hasPrefix(Self.reportType) ?? false
         acceptsPages = fields.first("accept")?.holds("text/html") == true
         revalidates = fields.values("cache-control").contains { $0.holds("max-age=0") || $0.holds("no-cache") }
         status = exchange.response?.status ?? 0
@@ -83,6 +86,8 @@ struct RequestRecord: Hashable, Sendable {
             head = RequestHead(request, flow: flow, isWithheld: isWithheld, redactor: redactor)
         }
     }
+
+    static let reportType = "application/reports+json"
 
     private static func speculation(_ fields: FieldSection) -> String? {
         for name in ["sec-purpose", "purpose", "x-moz", "x-purpose"] {

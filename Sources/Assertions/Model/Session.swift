@@ -20,6 +20,8 @@ struct Session {
     let projections: [Projection]
     /// Every request, with what its body looks like.
     let requests: RequestLog
+    /// Whose pages the browser opened.
+    let pages: PageBook
     /// What governs an item at a moment.
     let projectionBook: ProjectionBook
     let urls: [HandoffURL]
@@ -52,8 +54,8 @@ struct Session {
     let givenUp: [String: Int]
     let proxyFaults: [ProxyEvent]
     let proxyFailures: [ProxyFailure]
-    /// Requests with content, of which only the heads were recorded, by which a browser opened a document.
-    let withheldForms: [RequestRecord]
+    /// Requests of which only the heads were recorded, and whose unseen part would have to be searched.
+    let withheldRequests: [WithheldRequest]
     /// Connections withheld by policy, told by their heads.
     let withheldConnections: Int
     /// Look-ups into all of this.

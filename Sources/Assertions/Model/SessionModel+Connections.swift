@@ -12,6 +12,7 @@ extension SessionModel {
         }
         keepWord(of: flow)
         learnProcess(of: flow)
+        settleFailures(of: flow)
         var names = flow.names
         var source = flow.serverName != nil ? "SNI" : names.isEmpty ? "" : "request"
         if flow.serverName == nil, let target = flow.connection.tunnelTarget?.host, names.first == target {
@@ -64,7 +65,7 @@ extension SessionModel {
         tally.connections += 1
         if flow.session != nil || flow.hello != nil {
             tally.secure += 1
-            if summary.darkness == nil { tally.decrypted += 1 }
+            if summary.darkness == nil, !flow.lacksServer { tally.decrypted += 1 }
         }
         if summary.darkness != nil { tally.dark += 1 }
         if tally.samples.count < HostTally.sampleLimit { tally.samples.append(summary) }

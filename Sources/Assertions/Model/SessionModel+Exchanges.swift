@@ -139,7 +139,7 @@ extension SessionModel {
         learn(from: session, exchange)
     }
 
-    private func isOfChiaPage(_ request: Request) -> Bool {
+    func isOfChiaPage(_ request: Request) -> Bool {
         ["origin", "referer"].compactMap { request.fields.first($0) }.contains {
             WebAddress($0).map { isChia($0.host) } ?? false
         }

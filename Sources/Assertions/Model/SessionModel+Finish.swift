@@ -63,7 +63,8 @@ extension SessionModel {
             policy: policy, roles: roles, redactor: redactor, summary: summary,
             isWhole: hasEnded && summary.isComplete, span: span(attempts), marks: reading, attempts: attempts,
             bursts: bursts, inferredPartner: inferred,
-            projections: projections, requests: requestLog, projectionBook: book, urls: urls,
+            projections: projections, requests: requestLog,
+            pages: PageBook(requestLog.requests, redirects: redirects, roles: roles), projectionBook: book, urls: urls,
             neutralURLs: neutralURLs, contacts: contacts.contacts, hasSpareConnections: contacts.hasSpares,
             chiaRequests: chiaRequests, leaks: leaks,
             scanGaps: scanGaps.sorted { ($0.started, $0.evidence.subject) < ($1.started, $1.evidence.subject) },
@@ -78,7 +79,7 @@ extension SessionModel {
                 ($0.spot.span.earliest, $0.spot.noticed.number) < ($1.spot.span.earliest, $1.spot.noticed.number)
             },
             givenUp: givenUp, proxyFaults: proxyFaults, proxyFailures: proxyFailures,
-            withheldForms: withheldForms, withheldConnections: withheldConnections,
+            withheldRequests: withheldRequests, withheldConnections: withheldConnections,
             index: SessionIndex(
                 urls: urls, neutralURLs: neutralURLs, attempts: attempts, nameless: nameless,
                 chiaRequests: chiaRequests, marks: reading),

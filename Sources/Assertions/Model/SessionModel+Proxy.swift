@@ -1,40 +1,5 @@
 internal import SessionTrace
 
-/// A connection that came to nothing between the proxy and the host, or at the proxy's certificate: no act of the app.
-struct ProxyFailure: Hashable, Sendable {
-    var kind: ProxyEvent.Kind
-    var host: HostName?
-    var at: Instant
-    var connection: ConnectionID?
-    var packet: Int
-    /// What the proxy said of it.
-    var reason: String
-
-    /// Failures kept.
-    static let limit = 1_000
-
-    /// `the proxy could not reach api.partner.example (connection refused)`.
-    var sentence: String {
-        let name = host?.text ?? "a host"
-        let why = reason.isEmpty ? "" : " (\(reason))"
-        return switch kind {
-        case .dialFailed: "the proxy could not reach \(name)\(why)"
-        case .upstreamTLSFailed: "TLS between the proxy and \(name) failed\(why)"
-        default: "the client did not take the proxy's certificate for \(name)\(why)"
-        }
-    }
-
-    /// What to do about it.
-    var remedy: String {
-        switch kind {
-        case .dialFailed: "make \(host?.text ?? "the host") reachable from the proxy, and record again"
-        case .upstreamTLSFailed:
-            "give the proxy what verifies \(host?.text ?? "the host") (--upstream-ca FILE), and record again"
-        default: Session.remedy(.leafRefused)
-        }
-    }
-}
-
 /// Whose connections to a host either take the proxy's certificate or do not: a program is told by its JA4.
 struct LeafTaker: Hashable, Sendable {
     var client: IPAddress
@@ -57,13 +22,7 @@ extension SessionModel {
         case .fault:
             if proxyFaults.count < 1_000 { proxyFaults.append(event) }
         case .dialFailed, .upstreamTLSFailed, .leafRefused, .leafSuspected:
-            if proxyFailures.count < ProxyFailure.limit {
-                proxyFailures.append(
-                    ProxyFailure(
-                        kind: event.kind, host: host, at: event.at, connection: event.connection,
-                        packet: event.packet?.number ?? 0, reason: event.attributes["reason"] ?? ""))
-            }
-            if let id = event.connection, event.kind == .dialFailed { flows[id]?.unreachedHost = host }
+            keepFailure(event, host)
         case .passthrough:
             guard event.attributes["reason"] == "default-list", let host, systemHosts.count < limits.darkHosts else {
                 return
@@ -83,28 +42,16 @@ extension SessionModel {
         guard let exchange = reader.read(event, on: id) else { return giveUp("heads of withheld connections") }
         flows[id]?.withheldRequests += 1
         receive(exchange, isWithheld: true)
-        keepForm(exchange, flows[id])
+        keepUnsearched(exchange, flows[id], role: event.attributes["role"])
         readWithheldCookies(event, exchange, flows[id])
-    }
-
-    /// What a form holds is not in its head.
-    private mutating func keepForm(_ exchange: Exchange, _ flow: Flow?) {
-        guard let request = exchange.request, request.method != "GET", request.method != "HEAD",
-            request.fields.first("sec-fetch-dest").map({ $0 == "document" }) ?? true
-        else { return }
-        let actor = actor(of: request, flow)
-        guard actor.actor == .browser else { return }
-        guard withheldForms.count < 1_000 else { return giveUp("withheld forms") }
-        withheldForms.append(
-            RequestRecord(
-                exchange, request: request, flow: flow, host: request.host, actor: actor, redactor: redactor))
     }
 
     /// Counts what the proxy or the recording said of a connection that has ended.
     mutating func keepWord(of flow: Flow) {
         if flow.isToldByHeads { withheldConnections += 1 }
-        guard flow.word == nil, flow.requests > 0, flow.session != nil, flow.darkness == nil,
-            acceptances.count < limits.darkHosts,
+        // A connection that is told by its heads was used with the proxy's certificate too: they were read on it.
+        let isUsed = flow.isToldByHeads || (flow.word == nil && flow.session != nil && flow.darkness == nil)
+        guard isUsed, flow.requests > 0, acceptances.count < limits.darkHosts,
             let taker = LeafTaker(FlowSummary(flow, names: flow.names, nameSource: ""))
         else { return }
         acceptances[taker] = max(acceptances[taker] ?? .distantPast, flow.connection.opened.time)
@@ -126,6 +73,10 @@ extension SessionModel {
         }
         refusals = []
         guard !settled.isEmpty else { return }
+        for index in chiaFlows.indices where settled.contains(chiaFlows[index].id) {
+            chiaFlows[index].darkness = nil
+            chiaFlows[index].lastDarkData = nil
+        }
         blindSpots.removeAll { record in
             record.spot.connection.map(settled.contains) ?? false
                 && (record.spot.reason == .leafRefused || record.spot.reason == .leafSuspected)

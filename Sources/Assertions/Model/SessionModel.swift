@@ -74,8 +74,10 @@ struct SessionModel: Sendable {
     var refusals: [FlowSummary] = []
     /// When a client last used a connection to a host with the proxy's certificate.
     var acceptances: [LeafTaker: Instant] = [:]
-    /// Requests with content by which a browser opened a document, of which only the heads were recorded.
-    var withheldForms: [RequestRecord] = []
+    /// The places among them of each connection's that is still open.
+    var failuresOfFlows: [ConnectionID: [Int]] = [:]
+    /// Requests of which only the heads were recorded, and whose unseen part would have to be searched.
+    var withheldRequests: [WithheldRequest] = []
     /// Connections withheld by policy.
     var withheldConnections = 0
     var appRequests = 0

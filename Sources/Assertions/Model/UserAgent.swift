@@ -62,6 +62,7 @@ struct UserAgent: Sendable {
         if UserAgentFamily.of(.system, in: agent) != nil {
             return .system(ActorReading(actor: .os, isDefinite: false, reason: named))
         }
+        if let reading = ServiceAgents.reading(of: agent) { return .system(reading) }
         guard isBrowserLike(agent) else {
             return .other(ActorReading(actor: .app, isDefinite: false, reason: named))
         }
@@ -124,7 +125,5 @@ struct UserAgent: Sendable {
     }
 
     /// The first product of the User-Agent, for evidence.
-    private static func short(_ agent: String) -> String {
-        TextMask.word(agent.prefix { $0 != " " }.prefix(60))
-    }
+    private static func short(_ agent: String) -> String { ProductName.shown(agent) }
 }

@@ -15,7 +15,7 @@ enum TextMask {
 
     private static func mask(for bytes: [UInt8]) -> String? {
         let lower = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
-        if contains(lower, TokenShape.prefix) { return "‹token›" }
+        if contains(lower, TokenShape.prefix) { return bytes == TokenShape.prefix ? nil : "‹token›" }
         if bytes.contains(0x40) { return "‹email›" }
         if bytes.contains(0x25) { return "‹encoded›" }
         if isUUID(lower) { return "‹uuid›" }

@@ -75,6 +75,9 @@ enum NoSessionBeforeShareTap: Rule {
         } else {
             session.doubtSessionTraffic(&judgement)
         }
+        if !session.attempts.isEmpty || !session.taps.isEmpty {
+            session.doubtUnsentSessions(beforeTaps: true, &judgement)
+        }
         session.doubtPolicy(&judgement)
         session.doubtMarks(&judgement)
         session.doubtBypass(&judgement)

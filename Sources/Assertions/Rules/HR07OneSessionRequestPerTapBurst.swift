@@ -31,6 +31,7 @@ enum OneSessionRequestPerTapBurst: Rule {
                 session.shareBursts.count == 1
                 ? "\(counted(session.attempts.count, "session request")) for \(session.shareBursts[0].words)"
                 : "\(counted(session.attempts.count, "session request")) for \(taps) taps in \(session.shareBursts.count) bursts, the largest of \(largest?.words ?? "1 tap")"
+            judgement.passSentence += resends(session)
         }
         if session.attempts.isEmpty {
             session.doubtMissingAttempts(&judgement)
@@ -41,6 +42,20 @@ enum OneSessionRequestPerTapBurst: Rule {
         session.doubtMarks(&judgement)
         session.doubtBypass(&judgement)
         session.assumePartner(&judgement)
+    }
+
+    /// Attempts that repeat a success without a further tap, in words: HR-17's matter, but they explain the count.
+    private static func resends(_ session: Session) -> String {
+        let pairs = zip(session.attempts, session.attempts.dropFirst()).filter { previous, attempt in
+            previous.outcome == .success && attempt.key != nil && attempt.key == previous.key
+                && !session.taps.contains {
+                    $0.span.earliest > previous.started && $0.span.earliest <= attempt.started
+                }
+        }
+        guard let (previous, attempt) = pairs.first else { return "" }
+        let more = pairs.count > 1 ? " (and \(pairs.count - 1) more)" : ""
+        return
+            "; attempt \(attempt.number) repeats attempt \(previous.number)\(more), a success, without a tap between: not counted here, but by HR-17"
     }
 
     private static func judge(_ burst: Burst, _ session: Session, _ judgement: inout Judgement) {

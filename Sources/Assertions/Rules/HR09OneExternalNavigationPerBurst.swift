@@ -5,11 +5,13 @@ internal import SessionTrace
 ///
 /// The contract (CONTRACT.md, "The tap sequence" 5) has the URL opened once. Navigations are the browser's document
 /// requests. Two of which the first got no byte back are one (the browser's own retry), as are redirects that Chia issued
-/// and what a Chia page starts itself; those after a `reload` mark are not counted. A share burst that brought no URL
-/// must lead to none.
+/// and what a Chia page starts itself, and one that met a fault of the recorder's own and its repeat; those after a
+/// `reload` mark are not counted. A share burst that brought no URL must lead to none.
 ///
-/// Inconclusive: no tap marks; connections to Chia that could not be read; a trace that ends too soon, or around which traffic may have
-/// gone, when no navigation was seen.
+/// Inconclusive: no tap marks; a second navigation that may be the browser's own return to the page (Back, a tab brought
+/// back), since it had gone elsewhere, or a mark says that the app was left or came back, and the app did nothing between;
+/// connections to Chia that could not be read; a trace that ends too soon, or around which traffic may have gone, when no
+/// navigation was seen.
 enum OneExternalNavigationPerBurst: Rule {
     static let description = RuleDescription(
         id: "HR-09", name: "one-external-navigation-per-burst", severity: .error,
@@ -104,7 +106,13 @@ enum OneExternalNavigationPerBurst: Rule {
         let taps = burst.map { "\($0.words): " } ?? ""
         for navigation in opened { judgement.looked(at: navigation.evidence()) }
         counts.append("\(taps)\(opened.count) \(opened.count == 1 ? "navigation" : "navigations") to \(target)")
-        let further = opened.dropFirst().filter { !$0.first.revalidates }
+        let returns = zip(opened, opened.dropFirst()).compactMap { before, after in
+            after.first.revalidates
+                ? nil : session.perhapsReturn(after.first, after: before.first).map { (id: after.first.id, why: $0) }
+        }
+        let further = opened.dropFirst().filter { navigation in
+            !navigation.first.revalidates && !returns.contains { $0.id == navigation.first.id }
+        }
         if let second = further.first {
             let gap = Nanoseconds(second.started.nanoseconds(since: opened[0].started))
             judgement.violation(
@@ -112,6 +120,11 @@ enum OneExternalNavigationPerBurst: Rule {
                 "\(taps)\(opened.count) navigations to \(target), the second \(gap) after the first",
                 place: [opened[0].first.pathTemplate],
                 evidence: (burst?.evidence ?? []) + because + opened.map { $0.evidence() })
+        } else if let back = returns.first {
+            judgement.doubt(
+                "perhaps-back",
+                "\(taps)\(opened.count) navigations to \(target), but a further one may be the browser's own return to the page: \(back.why)",
+                remedy: "mark reloads ({\"kind\":\"reload\"}), or leave the page alone")
         } else if opened.count > 1 {
             judgement.doubt(
                 "perhaps-reload",

@@ -34,7 +34,9 @@ enum SameKeySameBody: Rule {
             "\(compared) \(compared == 1 ? "retry" : "retries") with the same key: same address, same \(bytes.first ?? 0) content bytes"
         if session.attempts.isEmpty {
             session.doubtMissingAttempts(&judgement)
-        } else if judgement.isExercised || session.attempts.contains(where: { $0.outcome == .uncertain }) {
+        } else if judgement.isExercised || session.attempts.contains(where: { $0.outcome == .uncertain })
+            || !session.unsentSessions().isEmpty
+        {
             // A retry may be in what was not read.
             session.doubtSessionTraffic(&judgement)
         }

@@ -54,7 +54,9 @@ enum UncertainKeepsKey: Rule {
             "\(kept) \(kept == 1 ? "attempt" : "attempts") after an uncertain end, with the key of the one before"
         if session.attempts.isEmpty {
             session.doubtMissingAttempts(&judgement)
-        } else if judgement.isExercised || session.attempts.contains(where: { $0.outcome == .uncertain }) {
+        } else if judgement.isExercised || session.attempts.contains(where: { $0.outcome == .uncertain })
+            || !session.unsentSessions().isEmpty
+        {
             // The next attempt may be in what was not read.
             session.doubtSessionTraffic(&judgement)
         }

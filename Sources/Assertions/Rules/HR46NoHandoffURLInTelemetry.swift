@@ -48,7 +48,7 @@ enum NoHandoffURLInTelemetry: Rule {
         case .app, .unknown:
             judgement.violation(
                 "telemetry-leak",
-                "\(sentence), by \(leak.actor.actor == .unknown ? "an unknown sender" : "the app") (\(leak.actor.reason))",
+                "\(sentence), by \(LeakRules.sender(leak, session)) (\(leak.actor.reason))",
                 place: place, evidence: [leak.evidence("leak", hit)])
         case .system:
             judgement.information(
@@ -64,6 +64,7 @@ enum NoHandoffURLInTelemetry: Rule {
             judgement.information(
                 "not-the-app", "\(sentence): \(why)", place: place, evidence: [leak.evidence("not the app's", hit)])
         case .untold: LeakRules.doubtUntold(sentence, &judgement)
+        case .untoldPage(let why): LeakRules.doubtPage(sentence, why, &judgement)
         case .intended:
             return
         }

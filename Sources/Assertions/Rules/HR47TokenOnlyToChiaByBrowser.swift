@@ -49,7 +49,7 @@ enum TokenOnlyToChiaByBrowser: Rule {
                 evidence: [leak.evidence("leak", hit)])
         }
         switch LeakRules.blame(leak, session) {
-        case .app: violation(leak.actor.actor == .browser ? "the browser, on no page of Chia" : "the app")
+        case .app: violation(LeakRules.sender(leak, session))
         case .system: violation("the system")
         case .unknown where session.role(of: leak.host).isChia:
             judgement.doubt(
@@ -66,6 +66,7 @@ enum TokenOnlyToChiaByBrowser: Rule {
             judgement.information(
                 "not-the-app", "\(sentence): \(why)", place: place, evidence: [leak.evidence("not the app's", hit)])
         case .untold: LeakRules.doubtUntold(sentence, &judgement)
+        case .untoldPage(let why): LeakRules.doubtPage(sentence, why, &judgement)
         case .intended: return
         }
     }

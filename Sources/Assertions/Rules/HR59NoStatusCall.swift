@@ -147,5 +147,15 @@ enum NoStatusCall: Rule {
                 "\(traffic.connections) unread \(traffic.connections == 1 ? "connection" : "connections") to \(host) may hold a status call",
                 remedy: Session.remedy(traffic.reason))
         }
+        session.doubtUnsent(since: since, "perhaps a status call", where: session.mayServeSessions, &judgement)
+        if let hidden = session.withheldRequests.first(where: { request in
+            request.record.started.time >= since && !request.isOfBrowser
+                && (session.role(of: request) == .partner || request.record.host.map(session.mayServeSessions) ?? false)
+        }) {
+            judgement.doubt(
+                BlindSpot.Reason.withheld.rawValue,
+                "a \(hidden.record.method) to \(session.name(of: hidden)) (packet \(hidden.record.started.number)) came on a withheld connection, and may be a status call",
+                remedy: Session.remedy(.withheld))
+        }
     }
 }

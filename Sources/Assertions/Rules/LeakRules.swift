@@ -14,6 +14,8 @@ enum LeakRules {
         case notTheApp(String)
         /// The same, but told by nothing more than that a page of Chia was open: the pass rests on it.
         case likelyNotTheApp(String)
+        /// A page in the browser of which nothing tells who opened it: it may be a frame of Chia's page.
+        case untoldPage(String)
         /// The browser's request to Chia: what the URL is for.
         case intended
     }
@@ -35,6 +37,14 @@ enum LeakRules {
             if let request = leak.request, request.actor.isBareBrowser, isOfChia(request, session) {
                 return .notTheApp("a page of Chia asked for it (its Referer or Origin is Chia's)")
             }
+            if let request = leak.request, request.actor.isBareBrowser, request.isReport,
+                session.chiaRequests.contains(where: {
+                    $0.actor.actor == .browser && $0.isNavigation && $0.started.time <= request.started.time
+                })
+            {
+                return .notTheApp(
+                    "the browser's report about a page, and Chia's was open (\(RequestRecord.reportType))")
+            }
             return leak.host == nil || leak.request?.hasUnknownFields ?? false ? .untold : .unknown
         }
     }
@@ -43,13 +53,51 @@ enum LeakRules {
         if isOfChia(request, session) { return .notTheApp("a page of Chia in the browser asked for it") }
         if isRedirectedByChia(request, session) { return .notTheApp("Chia redirected the browser to it") }
         if session.role(of: leak.host) == .osNoise { return .notTheApp("a service of the browser itself") }
+        if request.isOfBrowserItself {
+            return .notTheApp("the browser's own request, of no page and no program (Sec-Fetch-Site: none)")
+        }
         let visited = session.chiaRequests.contains {
             $0.actor.actor == .browser && $0.isNavigation && $0.started.time <= request.started.time
         }
-        if visited, !request.isNavigation || request.fetchDestination.map({ $0 != "document" }) ?? false {
+        guard visited else { return .app }
+        if let page = request.askingPage { return blame(of: page, for: request, session) }
+        if !request.isNavigation || request.fetchDestination.map({ $0 != "document" }) ?? false {
             return .likelyNotTheApp("a page in the browser asked for it, and Chia's was open")
         }
         return .app
+    }
+
+    /// Another page than Chia's asked for it. The partner's has the URL from the app; one that Chia's led to has it from
+    /// Chia's; and of one that was never seen to be opened nobody knows.
+    private static func blame(of page: HostName, for request: RequestRecord, _ session: Session) -> Blame {
+        let isPartners = [.partner, .partnerAssets, .returnHost].contains(session.roles.role(of: page))
+        let shown = page.text == WithheldExchange.unnamedHost ? "a host whose name was withheld" : page.text
+        switch session.pages.opener(of: page, at: request.started.time) {
+        case .chia where isPartners: return .untoldPage("a page of \(shown), to which Chia's had led, asked for it")
+        case .chia: return .notTheApp("a page of \(shown), to which Chia's had led, asked for it")
+        case .unseen where !isPartners:
+            return .untoldPage("a page of \(shown), which was not seen being opened, asked for it")
+        case .other, .unseen: return .app
+        }
+    }
+
+    /// Who sent it, for the sentence of a violation.
+    static func sender(_ leak: LeakRecord, _ session: Session) -> String {
+        switch leak.actor.actor {
+        case .unknown: return "an unknown sender"
+        case .browser:
+            guard let page = leak.request?.askingPage else { return "the browser, on no page of Chia" }
+            return "the browser, on a page of \(session.redactor.host(page.text)) and not of Chia"
+        case .app, .webview, .os: return "the app"
+        }
+    }
+
+    static func doubtPage(_ sentence: String, _ why: String, _ judgement: inout Judgement) {
+        judgement.doubt(
+            "page-unknown", "\(sentence): \(why), and it can't be told whether the app or Chia's page brought it there",
+            remedy:
+                "record from the browser's start (browser-clean), with --chia-journey=record for a synthetic persona; or name the partner's hosts in the policy"
+        )
     }
 
     private static func isOfChia(_ request: RequestRecord, _ session: Session) -> Bool {
@@ -152,6 +200,7 @@ enum LeakRules {
                 "an unread connection to \(flow.server) without a name sent data after the handoff URL was known",
                 remedy: Session.remedy(reason))
         }
+        doubtUnsent(since: since, session, &judgement)
         doubtHoles(since: since, session, &judgement)
         let observed = Nanoseconds(session.span.latest.nanoseconds(since: since))
         doubtWithheld(since: since, session, &judgement)
@@ -165,17 +214,87 @@ enum LeakRules {
         session.doubtCapture(&judgement)
     }
 
-    /// A form that the browser sent on a withheld connection, on no page of Chia: its content is not recorded.
+    /// Connections that came to nothing since a URL was known: what the app would have sent was neither sent nor seen.
+    private static func doubtUnsent(since: Instant, _ session: Session, _ judgement: inout Judgement) {
+        var ofBrowser: Set<HostName?> = []
+        var ofSystem: Set<HostName?> = []
+        var doubted: Set<HostName?> = []
+        for failure in session.proxyFailures where failure.isUnsent && failure.at >= since {
+            let role = session.role(of: failure.host)
+            if role.isChia { continue }
+            if role == .osNoise || failure.actor.actor == .os {
+                ofSystem.insert(failure.host)
+                continue
+            }
+            if failure.actor.actor == .browser {
+                ofBrowser.insert(failure.host)
+                continue
+            }
+            if let host = failure.host,
+                let allowance = session.policy.hosts.opaqueOK.first(where: { $0.host.covers(host) }),
+                !(allowance.expires?.isOver(at: session.span.latest) ?? false)
+            {
+                judgement.assume("opaque-ok", "\(host) was not inspected, as the policy allows (\(allowance.reason))")
+                continue
+            }
+            guard doubted.insert(failure.host).inserted else { continue }
+            let vendor = failure.host.flatMap { session.roles.vendor(of: $0) }.map { " (\($0))" } ?? ""
+            judgement.doubt(
+                failure.kind.rawValue,
+                "\(failure.sentence)\(vendor) after the handoff URL was known (packet \(failure.packet)): what the app would have sent was neither sent nor seen",
+                remedy: failure.remedy)
+        }
+        if !ofSystem.isEmpty {
+            judgement.assume(
+                "os-services-unreached",
+                "services of the system that the proxy could not reach: \(counted(ofSystem.count, "host"))")
+        }
+        if !ofBrowser.isEmpty {
+            judgement.assume(
+                "browser-unreached",
+                "hosts that the browser asked for and the proxy could not reach: \(ofBrowser.count)")
+        }
+    }
+
+    /// What was sent on withheld connections, and had to be searched: content is not recorded there.
     private static func doubtWithheld(since: Instant, _ session: Session, _ judgement: inout Judgement) {
-        guard
-            let record = session.withheldForms.first(where: {
-                $0.started.time >= since && !isOfChia($0, session) && !session.role(of: $0.host).isChia
-            })
-        else { return }
-        judgement.doubt(
-            BlindSpot.Reason.withheld.rawValue,
-            "the browser sent a form to \(record.host?.text ?? "a host") (packet \(record.started.number)), whose content was withheld",
-            remedy: Session.remedy(.withheld))
+        var ofPages = 0
+        for request in session.withheldRequests where request.record.started.time >= since {
+            let record = request.record
+            let role = session.role(of: request)
+            let what: String
+            switch record.actor.actor {
+            case .browser:
+                if role.isChia || isOfChia(record, session) || record.isOfBrowserItself { continue }
+                let isPartnersPage =
+                    record.askingPage.map {
+                        [.partner, .partnerAssets, .returnHost].contains(session.roles.role(of: $0))
+                    } ?? false
+                if record.fetchDestination.map({ $0 == "document" }) ?? true {
+                    what = "the browser sent a form"
+                } else if isPartnersPage {
+                    what = "a page of the partner in the browser sent something"
+                } else {
+                    if record.askingPage != nil || role != .osNoise { ofPages += 1 }
+                    continue
+                }
+            case .unknown:
+                if role.isChia || (record.actor.isBareBrowser && isOfChia(record, session)) { continue }
+                what = "an unknown sender (\(record.actor.reason)) sent a request"
+            case .app, .webview: what = "the app (\(record.actor.reason)) sent a request"
+            case .os: continue
+            }
+            judgement.doubt(
+                BlindSpot.Reason.withheld.rawValue,
+                "\(what) to \(session.name(of: request)) (packet \(record.started.number)), whose content was withheld",
+                remedy: Session.remedy(.withheld))
+        }
+        if ofPages > 0 {
+            judgement.assume(
+                "chia-page-by-time",
+                "\(counted(ofPages, "request")) of the browser with content, withheld and so not searched: taken for Chia's page, which was open, though \(ofPages == 1 ? "its" : "their") Origin does not say so"
+            )
+        }
     }
 
     private static func doubtHoles(since: Instant, _ session: Session, _ judgement: inout Judgement) {

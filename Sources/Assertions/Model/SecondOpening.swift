@@ -1,0 +1,65 @@
+internal import SessionTrace
+
+/// A second request for a page that was open already: is it the app's, or the browser's that goes back, brings a tab again,
+/// or repeats what a fault of the recorder's own had spoilt?
+extension Session {
+    /// A person does not go on and come back within this time; an app whose taps were not joined opens twice within it.
+    static let backWindow = Nanoseconds.seconds(1)
+    /// How long after something that the app did a page may still be opened because of it.
+    static let actWindow = Nanoseconds.seconds(10)
+
+    /// Why `record` may be the browser's own return to a page rather than an opening by the app, in words; nil when it can't
+    /// be. Nothing was tapped or launched between them and the app sent nothing just before; and the browser had gone to
+    /// another page in between, or a mark says that it was left and came back.
+    func perhapsReturn(_ record: RequestRecord, after first: RequestRecord) -> String? {
+        let from = first.started.time
+        let to = record.started.time
+        guard from < to, record.actor.actor == .browser,
+            !taps.contains(where: { $0.span.latest > from && $0.span.earliest <= to }),
+            !hasMark([.launch], from: from, to: to)
+        else { return nil }
+        let between = requests.requests(from: from, until: to)
+        let elsewhere = between.last { request in
+            request.actor.actor == .browser && request.page?.opensPage ?? false && isElsewhere(request, first)
+        }
+        let back = marks([.foreground, .background, .restore]).last { $0.span.earliest > from && $0.span.latest <= to }
+        let left = [elsewhere?.started.time, back?.span.earliest].compactMap(\.self).max()
+        guard let left else { return nil }
+        if back == nil, to.nanoseconds(since: from) < Self.backWindow.count { return nil }
+        // What the app sent since may have been followed by its opening the page again.
+        let since = max(left, to.advanced(byNanoseconds: -Self.actWindow.count))
+        guard
+            !between.contains(where: {
+                $0.started.time > since && $0.actor.actor.isApp
+            })
+        else { return nil }
+        if let elsewhere {
+            return
+                "the browser had gone to another page \(Nanoseconds(to.nanoseconds(since: elsewhere.started.time))) before"
+        }
+        return back.map { "the app's \($0.kind.rawValue) is marked between" }
+    }
+
+    /// Whether another page was opened, and not merely by a redirect of the first one.
+    private func isElsewhere(_ request: LoggedRequest, _ first: RequestRecord) -> Bool {
+        guard let host = request.host, request.id != first.id,
+            let address = WebAddress("https://\(host)\(request.target)")
+        else { return false }
+        if first.address.map({ $0.relation(of: address) != .other }) ?? false { return false }
+        return redirects[address] == nil
+    }
+
+    /// Whether a fault that the recorder injected spoilt a request: its repeat is not a second one.
+    func metFault(_ record: RequestRecord) -> Bool {
+        guard record.status == 0 || record.status >= 400 || record.end != .complete else { return false }
+        return proxyFaults.contains { fault in
+            fault.connection == record.id.connection
+                && fault.attributes["exchange"].flatMap { Int($0) } == record.id.index
+        }
+    }
+}
+
+extension LoggedRequest.PageSigns {
+    /// Whether a page was asked for, in a window of its own.
+    var opensPage: Bool { opensDocument && (fetchDestination ?? "document") == "document" }
+}
