@@ -42,7 +42,7 @@ extension SessionModel {
         ).bursts(of: reading.taps)
         for (table, isFull) in [
             ("names", names.isFull), ("marks", marks.isFull), ("unread hosts", dark.isFull),
-            ("needles", needles.isFull),
+            ("needles", needles.isFull), ("pieces of tokens", splits.isFull),
         ] where isFull {
             giveUp(table)
         }
@@ -64,7 +64,8 @@ extension SessionModel {
             bursts: bursts, inferredPartner: inferred,
             projections: projections, requests: requestLog, projectionBook: ProjectionBook(projections), urls: urls,
             neutralURLs: neutralURLs, contacts: contacts.contacts, hasSpareConnections: contacts.hasSpares,
-            chiaRequests: chiaRequests, leaks: leaks,
+            chiaRequests: chiaRequests, leaks: leaks, splits: splits.found, selections: selections,
+            knowsSelection: knowsSelection,
             scanGaps: scanGaps.sorted { ($0.started, $0.evidence.subject) < ($1.started, $1.evidence.subject) },
             contents: contents, redirects: redirects,
             statusLike: statusLike.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) },
