@@ -5,7 +5,7 @@ FLAGS := -Xswiftc -use-ld=lld
 PREFIX ?= /usr/local
 HANDOFF := .build/release/handoff
 
-.PHONY: demo build test lab corpus test-corpus lint fuzz bench asan tsan cover docs install clean packages test-packages release
+.PHONY: bench-scanner scanner-matrix scanner-innocent demo build test lab corpus test-corpus lint fuzz bench asan tsan cover docs install clean packages test-packages release
 
 demo: release
 	@Scripts/demo.sh $(HANDOFF)
@@ -67,6 +67,19 @@ bench: release test-packages
 docs: release
 	Scripts/rules-doc.sh $(HANDOFF)
 	Scripts/example.sh $(HANDOFF)
+
+# The leak scanner by itself: its speed beside other programs, the whole matrix of what it must find, and 1 GB of
+# traffic in which it must find nothing.
+bench-scanner: test-packages
+	bench/scanner/run.sh
+
+scanner-matrix: test-packages
+	bench/scanner/build.sh
+	.build/scanner/scanner-bench matrix
+
+scanner-innocent: test-packages
+	bench/scanner/build.sh
+	.build/scanner/scanner-bench innocent 1024
 
 install: release
 	install -D -m 0755 $(HANDOFF) $(DESTDIR)$(PREFIX)/bin/handoff

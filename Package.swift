@@ -70,7 +70,7 @@ let package = Package(
         tests(
             "WireFormatsTests", ["WireFormats", "SessionTrace", "Crypto", "ContentCodings"], excluding: ["Golden"]),
         tests("CaptureAnalyzerTests", ["CaptureAnalyzer", "WireFormats", "SessionTrace", "Crypto"]),
-        tests("AssertionsTests", ["Assertions", "SessionTrace", "ContentCodings", "CZlib"]),
+        tests("AssertionsTests", ["Assertions", "SessionTrace", "ContentCodings", "Crypto", "CZlib", "CZstd"]),
         tests("ReportsTests", ["Reports", "Assertions", "SessionTrace"]),
         tests("EventLoopTests", ["EventLoop", "SessionTrace"]),
         tests(

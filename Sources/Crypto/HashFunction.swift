@@ -7,18 +7,28 @@ public enum HashFunction: Hashable, Sendable, CaseIterable {
     case md5
     /// SHA-1 (20 bytes).
     case sha1
+    /// SHA-224 (28 bytes).
+    case sha224
     /// SHA-256 (32 bytes).
     case sha256
     /// SHA-384 (48 bytes).
     case sha384
+    /// SHA-512 (64 bytes).
+    case sha512
+    /// SHA3-256 (32 bytes).
+    case sha3With256Bits
+    /// BLAKE2b with its longest digest (64 bytes, RFC 7693).
+    case blake2b
 
     /// Length of a digest in bytes.
     public var digestLength: Int {
         switch self {
         case .md5: 16
         case .sha1: 20
-        case .sha256: 32
+        case .sha224: 28
+        case .sha256, .sha3With256Bits: 32
         case .sha384: 48
+        case .sha512, .blake2b: 64
         }
     }
 
@@ -78,8 +88,12 @@ public enum HashFunction: Hashable, Sendable, CaseIterable {
         switch self {
         case .md5: Fetched.md5
         case .sha1: Fetched.sha1
+        case .sha224: Fetched.sha224
         case .sha256: Fetched.sha256
         case .sha384: Fetched.sha384
+        case .sha512: Fetched.sha512
+        case .sha3With256Bits: Fetched.sha3With256Bits
+        case .blake2b: Fetched.blake2b
         }
     }
 
@@ -88,8 +102,12 @@ public enum HashFunction: Hashable, Sendable, CaseIterable {
         switch self {
         case .md5: "MD5"
         case .sha1: "SHA1"
+        case .sha224: "SHA224"
         case .sha256: "SHA256"
         case .sha384: "SHA384"
+        case .sha512: "SHA512"
+        case .sha3With256Bits: "SHA3-256"
+        case .blake2b: "BLAKE2B-512"
         }
     }
 

@@ -60,6 +60,10 @@ enum Fetched {
     nonisolated(unsafe) static let sha1 = EVP_MD_fetch(nil, "SHA1", nil)
     nonisolated(unsafe) static let sha256 = EVP_MD_fetch(nil, "SHA256", nil)
     nonisolated(unsafe) static let sha384 = EVP_MD_fetch(nil, "SHA384", nil)
+    nonisolated(unsafe) static let sha224 = EVP_MD_fetch(nil, "SHA224", nil)
+    nonisolated(unsafe) static let sha512 = EVP_MD_fetch(nil, "SHA512", nil)
+    nonisolated(unsafe) static let sha3With256Bits = EVP_MD_fetch(nil, "SHA3-256", nil)
+    nonisolated(unsafe) static let blake2b = EVP_MD_fetch(nil, "BLAKE2B-512", nil)
 
     /// A library context of our own with the legacy provider in it: loading that provider into the default context
     /// would switch off the automatic loading of the default provider for the whole process.

@@ -14,6 +14,8 @@ struct LeakRecord: Hashable, Sendable {
 
     var carrier: Carrier
     var hits: [LeakHit]
+    /// Digests that chance can make.
+    var hints: [LeakHit] = []
     /// What the connection says of who sent it, where no request does.
     var flowActor = ActorReading.nothing
 
@@ -49,13 +51,16 @@ struct LeakRecord: Hashable, Sendable {
     }
 
     /// The evidence for one hit.
-    func evidence(_ label: String, _ hit: LeakHit) -> Evidence {
+    func evidence(_ label: String, _ hit: LeakHit) -> Evidence { evidence(label, place: hit.place) }
+
+    /// The evidence for what stands at a place.
+    func evidence(_ label: String, place: String) -> Evidence {
         switch carrier {
         case .request(let record):
-            return record.evidence(label, place: hit.place)
+            return record.evidence(label, place: place)
         case .message(_, _, var evidence), .lookup(_, var evidence), .serverName(_, var evidence, _):
             evidence.label = label
-            evidence.place = hit.place
+            evidence.place = place
             return evidence
         }
     }

@@ -34,6 +34,9 @@ struct NeedleBook: Sendable {
         if known[value] == nil, known.count < Self.limit { known[value] = number }
     }
 
+    /// Values of a kind.
+    func count(of kind: Needle.Kind) -> Int { counts[kind] ?? 0 }
+
     /// Whether a value was taught.
     func contains(_ value: String) -> Bool { known[value] != nil }
 }

@@ -30,6 +30,12 @@ struct Session {
     let hasSpareConnections: Bool
     let chiaRequests: [RequestRecord]
     let leaks: [LeakRecord]
+    /// Tokens that were sent in pieces.
+    let splits: [SplitLeak]
+    /// Where the items and disclosure versions were named.
+    let selections: SelectionBook
+    /// Whether the id of any item is known.
+    let knowsSelection: Bool
     let scanGaps: [ScanGapRecord]
     /// What stands in the app's messages that must not.
     let contents: ContentLog

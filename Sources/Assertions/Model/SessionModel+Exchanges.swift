@@ -163,6 +163,8 @@ extension SessionModel {
             if let host = WebAddress(url)?.host, openedHosts.count < 100 { openedHosts.insert(host) }
         }
         guard session.matchesTemplate || session.hasSessionShape else { return }
+        learnSelection(
+            item: session.catalogID, disclosureVersion: session.disclosureVersion, since: session.record.started.time)
         for key in Set([session.key].compactMap(\.self) + session.bareKeys).sorted() {
             learn(.idempotencyKey, key, since: session.record.started.time)
         }

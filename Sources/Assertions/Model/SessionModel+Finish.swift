@@ -46,7 +46,7 @@ extension SessionModel {
         ).bursts(of: reading.taps)
         for (table, isFull) in [
             ("names", names.isFull), ("marks", marks.isFull), ("unread hosts", dark.isFull),
-            ("needles", needles.isFull), ("projections by item", book.isFull),
+            ("needles", needles.isFull), ("projections by item", book.isFull), ("pieces of tokens", splits.isFull),
         ] where isFull {
             giveUp(table)
         }
@@ -66,7 +66,8 @@ extension SessionModel {
             projections: projections, requests: requestLog,
             pages: PageBook(requestLog.requests, redirects: redirects, roles: roles), projectionBook: book, urls: urls,
             neutralURLs: neutralURLs, contacts: contacts.contacts, hasSpareConnections: contacts.hasSpares,
-            chiaRequests: chiaRequests, leaks: leaks,
+            chiaRequests: chiaRequests, leaks: leaks, splits: splits.found, selections: selections,
+            knowsSelection: knowsSelection,
             scanGaps: scanGaps.sorted { ($0.started, $0.evidence.subject) < ($1.started, $1.evidence.subject) },
             contents: contents, redirects: redirects,
             statusLike: statusLike.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) },

@@ -3,9 +3,12 @@ internal import SessionTrace
 /// Searching what the device sent.
 extension SessionModel {
     /// Teaches the scanner a value, and searches again what may have been sent since it was known.
-    mutating func learn(_ kind: Needle.Kind, _ value: String, since: Instant?, isForeign: Bool = false) {
+    mutating func learn(
+        _ kind: Needle.Kind, _ value: String, since: Instant?, isForeign: Bool = false, fieldNames: [String] = []
+    ) {
         guard let needle = needles.add(kind, value) else { return }
-        scanner.learn(needle: needle, isNested: !isForeign)
+        scanner.learn(needle: needle, isNested: !isForeign, fieldNames: fieldNames)
+        if kind == .handoffURL || kind == .token { knowsToken = true }
         // A URL's token is searched with it.
         if kind == .handoffURL, let token = Token.first(in: value) { needles.know(token, as: needle.number) }
         searchAnswersAgain(for: kind)
@@ -17,6 +20,41 @@ extension SessionModel {
             case .answer: continue
             }
         }
+    }
+
+    /// The item and the disclosure version of a session request or projection are looked for from then on (RULES HR-48).
+    ///
+    /// - Parameter isChosen: false for what was only shown; of a shop's many items the first ones are looked for.
+    mutating func learnSelection(item: String?, disclosureVersion: String?, since: Instant, isChosen: Bool = true) {
+        guard isChosen || needles.count(of: .catalogID) < Self.shownItems else { return }
+        if let item, !item.isEmpty {
+            knowsSelection = true
+            learn(.catalogID, item, since: since, fieldNames: Self.names(ofPointer: policy.fields.catalogID))
+        }
+        if let disclosureVersion, !disclosureVersion.isEmpty {
+            learn(
+                .disclosureVersion, disclosureVersion, since: since,
+                fieldNames: Self.names(ofPointer: policy.fields.disclosureVersion))
+        }
+    }
+
+    /// Items that were only shown and are looked for.
+    private static let shownItems = 16
+
+    /// How a field is called: as the policy says (case is disregarded), and in the other usual spellings.
+    static func names(ofPointer pointer: String) -> [String] {
+        guard let last = pointer.split(separator: "/").last, !last.isEmpty else { return [] }
+        var words: [String] = []
+        for character in last {
+            if character.isUppercase || words.isEmpty { words.append("") }
+            if character == "_" || character == "-" {
+                words.append("")
+            } else {
+                words[words.count - 1].append(character)
+            }
+        }
+        words.removeAll(where: \.isEmpty)
+        return Set([String(last), words.joined(separator: "_"), words.joined(separator: "-"), words.joined()]).sorted()
     }
 
     /// The crafted values of a `return` mark are looked for in everything that is sent from then on (RULES HR-63): each
@@ -38,7 +76,7 @@ extension SessionModel {
             part.split(separator: "&").map { pair in
                 var value: [UInt8] = []
                 let text = pair.firstIndex(of: "=").map { pair[pair.index(after: $0)...] } ?? pair
-                Array(text.utf8).withUnsafeBytes { _ = TextDecoding.percent($0, into: &value) }
+                Array(text.utf8).withUnsafeBytes { TextDecoding.undo(.percent, of: $0, into: &value) }
                 return String(decoding: value, as: UTF8.self)
             }
         }
@@ -75,7 +113,11 @@ extension SessionModel {
 
     private mutating func scan(_ exchange: Exchange, _ flow: Flow?) {
         let result = scanner.scan(exchange)
-        guard !result.hits.isEmpty || !result.gaps.isEmpty, let request = exchange.request else { return }
+        guard let request = exchange.request else { return }
+        let mayBeSplit = knowsToken && request.method != "CONNECT"
+        guard !result.isEmpty || mayBeSplit else { return }
+        let fields = mayBeSplit ? SplitWatch.fields(of: request) : []
+        guard !result.isEmpty || !fields.isEmpty else { return }
         let host =
             request.method == "CONNECT"
             ? HostName.parse(authority: request.target)?.host ?? request.host : request.host ?? flow?.names.first
@@ -95,9 +137,45 @@ extension SessionModel {
             knownGaps.insert(gap)
             scanGaps.append(gap)
         }
-        guard !result.hits.isEmpty else { return }
+        let leak = LeakRecord(carrier: .request(record), hits: [], hints: result.hints)
+        watch(result, fields, leak)
+        let hits = keepSelections(result.hits, leak)
+        guard !hits.isEmpty || !result.hints.isEmpty else { return }
         guard leaks[exchange.id] != nil || leaks.count < limits.hits else { return giveUp("leaks") }
-        leaks[exchange.id] = LeakRecord(carrier: .request(record), hits: result.hits)
+        leaks[exchange.id] = LeakRecord(carrier: .request(record), hits: hits, hints: result.hints)
+    }
+
+    /// Keeps where items are named, and gives the other hits back.
+    private mutating func keepSelections(_ hits: [LeakHit], _ leak: LeakRecord) -> [LeakHit] {
+        hits.filter { hit in
+            guard SelectionBook.isSelection(hit.needle?.kind) else { return true }
+            // The partner is who the app speaks to about its items.
+            if let host = leak.host, !policy.hosts.partner.covers(host), !isChia(host) { selections.add(leak, hit) }
+            return false
+        }
+    }
+
+    /// Looks at pieces of a token, and at small fields that may be.
+    private mutating func watch(
+        _ result: ScanResult, _ fields: [(name: String, value: [UInt8])], _ leak: LeakRecord
+    ) {
+        if !result.pieces.isEmpty { splits.add(result.pieces, of: leak) }
+        if knowsToken, !fields.isEmpty, !result.hits.contains(where: \.isHandoffToken) {
+            splits.add(fields, of: leak, &scanner)
+        }
+    }
+
+    /// The name of a DNS question.
+    mutating func search(_ lookup: NameLookup) {
+        guard let name = lookup.name else { return }
+        let result = scanner.scan(lookup)
+        guard !result.isEmpty || knowsToken else { return }
+        var leak = LeakRecord(carrier: .lookup(name, evidence(lookup)), hits: [])
+        let domain = SplitWatch.domain(of: name)
+        let labels = name.text.dropLast(domain.utf8.count).split(separator: ".")
+        watch(result, labels.map { ("dns-name", Array($0.utf8)) }, leak)
+        leak.hits = keepSelections(result.hits, leak)
+        if !leak.hits.isEmpty { keep(leak) }
     }
 
     /// One hit a place: a token that was learnt from a navigation before its URL was, is the URL's.
@@ -119,17 +197,20 @@ extension SessionModel {
 
     private mutating func scan(_ message: Message, _ flow: Flow?) {
         let result = scanner.scan(message)
-        guard !result.hits.isEmpty else { return }
+        let isSmall = message.payload.bytes.count <= SplitWatch.smallField
+        guard !result.isEmpty || (knowsToken && isSmall) else { return }
         let host = flow?.names.first
         let evidence = Evidence(
             label: "WebSocket message", packets: [message.started.number, message.ended.number],
             span: TimeSpan(message.started.time, message.ended.time), connection: message.exchange.connection,
             endpoints: flow.map { "\($0.connection.client) → \($0.connection.server)" }, exchange: message.exchange,
             subject: "message to \(redactor.host(host?.text ?? "?"))")
-        keep(
-            LeakRecord(
-                carrier: .message(upgrades[message.exchange], host: host, evidence), hits: result.hits,
-                flowActor: flow?.actor ?? .nothing))
+        var leak = LeakRecord(
+            carrier: .message(upgrades[message.exchange], host: host, evidence), hits: [],
+            flowActor: flow?.actor ?? .nothing)
+        watch(result, [("message", message.payload.bytes)], leak)
+        leak.hits = keepSelections(result.hits, leak)
+        if !leak.hits.isEmpty { keep(leak) }
     }
 
     mutating func keep(_ leak: LeakRecord) {

@@ -28,6 +28,14 @@ extension SessionModel {
                 openedHosts.insert(host)
             }
         }
+        // A list of many items tells nothing of which one is chosen.
+        if reader.decisions.count <= 3 {
+            for decision in reader.decisions {
+                learnSelection(
+                    item: decision.item ?? item, disclosureVersion: decision.disclosureVersion,
+                    since: exchange.ended.time, isChosen: false)
+            }
+        }
         var marks = reader.evidenceMarks
         if exchange.response?.fields.values("warning").contains(where: { $0.hasPrefix("110") }) ?? false {
             marks.append(EvidenceMark(word: "stale", place: nil, item: nil))

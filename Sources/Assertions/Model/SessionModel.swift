@@ -50,6 +50,11 @@ struct SessionModel: Sendable {
     let assetDomains: [String]
     var requestLog: RequestLog
     var needles = NeedleBook()
+    var splits = SplitWatch()
+    var selections = SelectionBook()
+    var knowsSelection = false
+    /// Whether a handoff URL or token is known, of which pieces may be sent.
+    var knowsToken = false
     /// Tokens that this trace itself showed.
     var tokens: [String] = []
     var redirects: [WebAddress: RequestRecord] = [:]
@@ -98,7 +103,8 @@ struct SessionModel: Sendable {
         limits = options.limits
         redactor = Redactor(installationKey: options.installationKey)
         roles = HostRoles(policy.hosts)
-        scanner = LeakScanner(redactor: redactor)
+        scanner = LeakScanner(
+            redactor: redactor, digestKeys: policy.forbidden.digestKeys.map { Secret($0) })
         names = NameTable(limit: options.limits.names)
         marks = MarkBook(limit: options.limits.marks)
         dark = DarkTraffic(limit: options.limits.darkHosts)
@@ -218,10 +224,7 @@ struct SessionModel: Sendable {
         names.learn(lookup)
         guard !lookup.isMulticast else { return }
         if !lookup.isResponse {
-            let result = scanner.scan(lookup)
-            if !result.hits.isEmpty, let name = lookup.name {
-                keep(LeakRecord(carrier: .lookup(name, evidence(lookup)), hits: result.hits))
-            }
+            search(lookup)
         }
         guard let name = lookup.name else { return }
         // Which names are cloaked is known once all answers are; a name without an alias can't be.
@@ -239,7 +242,7 @@ struct SessionModel: Sendable {
                 evidence: evidence(lookup)))
     }
 
-    private func evidence(_ lookup: NameLookup) -> Evidence {
+    func evidence(_ lookup: NameLookup) -> Evidence {
         Evidence(
             label: lookup.isResponse ? "DNS answer" : "DNS query", packets: [lookup.seen.number],
             span: TimeSpan(lookup.seen.time), connection: lookup.connection,

@@ -128,6 +128,8 @@ public struct Policy: Hashable, Sendable {
         public var hashes: [SecretHash] = []
         /// Whether the file lists response keys itself.
         public var namesResponseKeys = false
+        /// Keys under which the app may send HMACs of what it must not send.
+        public var digestKeys: [String] = []
     }
 
     /// Lengths of time.

@@ -237,6 +237,7 @@ extension PolicyReader {
                     }
                 ),
                 ("canaries", { $0.readSecrets($1, "canaries", shapes: false, into: &read) }),
+                ("digest-keys", { read.digestKeys = $0.texts($1, "digest-keys").map(\.1) }),
             ])
         forbidden = read
     }

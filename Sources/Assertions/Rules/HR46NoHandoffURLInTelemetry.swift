@@ -26,6 +26,8 @@ enum NoHandoffURLInTelemetry: Rule {
                 report(leak, hit, session, &judgement)
             }
         }
+        LeakRules.reportSplits(session, &judgement) { LeakRules.isTelemetry($0, session) }
+        LeakRules.reportHints(session, &judgement) { LeakRules.isTelemetry($0, session) }
         session.doubtUnnamedAnswer(&judgement)
         guard let since = LeakRules.knownSince(session) else {
             LeakRules.doubtUnknownURL(session, &judgement)

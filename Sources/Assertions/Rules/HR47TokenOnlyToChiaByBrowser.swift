@@ -20,6 +20,7 @@ enum TokenOnlyToChiaByBrowser: Rule {
         for leak in session.leaks {
             for hit in leak.hits where hit.isHandoffToken { report(leak, hit, session, &judgement) }
         }
+        LeakRules.reportSplits(session, &judgement) { !session.role(of: $0).isChia }
         session.doubtUnnamedAnswer(&judgement)
         guard let since = LeakRules.knownSince(session) else {
             LeakRules.doubtUnknownURL(session, &judgement)

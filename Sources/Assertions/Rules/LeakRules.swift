@@ -155,10 +155,64 @@ enum LeakRules {
         [session.role(of: leak.host).rawValue, leak.request?.pathTemplate ?? "", hit.fieldTemplate, hit.kindName]
     }
 
+    /// Tokens that were sent in pieces to hosts that concern a rule: nearly whole is a violation of its own weight, one
+    /// telling part a warning.
+    static func reportSplits(
+        _ session: Session, _ judgement: inout Judgement, where concerns: (HostName?) -> Bool
+    ) {
+        for split in session.splits {
+            guard let first = split.leaks.first, concerns(first.host) else { continue }
+            let (kind, severity, extent): (String, Severity, String) =
+                switch split.extent {
+                case .whole(let percent): ("split-leak", judgement.rule.severity, "\(percent) % of it, in order")
+                case .part(let bytes): ("partial-leak", .warning, "\(bytes) bytes of it")
+                }
+            let places = split.places.prefix(4).joined(separator: ", ")
+            let sentence =
+                "part of \(split.needle.label) was sent to \(receiver(first, session)) in \(places): \(extent)"
+            let place = [session.role(of: first.host).rawValue, kind, split.needle.kind.rawValue]
+            let evidence = split.leaks.map { $0.evidence("piece", place: places) }
+            switch blame(first, session) {
+            case .app, .system, .unknown:
+                judgement.violation(
+                    kind, severity: severity, "\(sentence), by \(first.actor.actor.rawValue) (\(first.actor.reason))",
+                    place: place, evidence: evidence)
+            case .untold: doubtUntold(sentence, &judgement)
+            case .notTheApp(let why), .likelyNotTheApp(let why):
+                judgement.information("not-the-app", "\(sentence): \(why)", place: place, evidence: evidence)
+            case .intended: continue
+            }
+        }
+    }
+
+    /// Digests of 32 bits, which chance can make: worth knowing, and no more.
+    static func reportHints(
+        _ session: Session, _ judgement: inout Judgement, where concerns: (HostName?) -> Bool
+    ) {
+        for leak in session.leaks where concerns(leak.host) {
+            for hint in leak.hints where hint.isHandoffToken {
+                judgement.information(
+                    "weak-digest",
+                    "what may be a digest of \(name(hint, session)) was sent to \(receiver(leak, session)) in \(hint.place); "
+                        + "32 bits prove nothing",
+                    place: place(leak, hint, session), evidence: [leak.evidence("weak digest", hint)])
+            }
+        }
+    }
+
     // MARK: what could hide a leak
 
-    /// Writes down what may have carried a leak unread since a URL was known, and how long the trace watched.
     static func doubtUnread(since: Instant, _ session: Session, _ judgement: inout Judgement) {
+        doubtUnread(since: since, "the handoff URL was known", session, &judgement)
+    }
+
+    /// Writes down what may have carried a leak unread since a URL was known, and how long the trace watched.
+    ///
+    /// - Parameter moment: what happened then, for the sentences.
+    static func doubtUnread(
+        since: Instant, _ moment: String, _ session: Session,
+        _ judgement: inout Judgement
+    ) {
         var systemHosts: [HostName] = []
         for host in session.dark.keys.sorted(by: { $0.text < $1.text }) {
             guard let traffic = session.dark[host], let last = traffic.lastData, last >= since else { continue }
@@ -183,7 +237,7 @@ enum LeakRules {
             }
             judgement.doubt(
                 isTelemetry(host, session) ? "opaque-telemetry" : traffic.reason.rawValue,
-                "\(traffic.connections) unread \(traffic.connections == 1 ? "connection" : "connections") to \(host)\(vendor) sent data after the handoff URL was known (\(traffic.reason.rawValue))",
+                "\(traffic.connections) unread \(traffic.connections == 1 ? "connection" : "connections") to \(host)\(vendor) sent data after \(moment) (\(traffic.reason.rawValue))",
                 remedy: Session.remedy(traffic.reason))
         }
         let nameless = session.nameless.filter { ($0.lastDarkData ?? .distantPast) >= since && $0.darkness != nil }
@@ -197,7 +251,7 @@ enum LeakRules {
         if let flow = nameless.first(where: { !isOfSystem($0) }), let reason = flow.darkness {
             judgement.doubt(
                 reason.rawValue,
-                "an unread connection to \(flow.server) without a name sent data after the handoff URL was known",
+                "an unread connection to \(flow.server) without a name sent data after \(moment)",
                 remedy: Session.remedy(reason))
         }
         doubtUnsent(since: since, session, &judgement)
@@ -205,10 +259,10 @@ enum LeakRules {
         let observed = Nanoseconds(session.span.latest.nanoseconds(since: since))
         doubtWithheld(since: since, session, &judgement)
         if observed < session.policy.timing.observeAfter, !hasRelaunch(since: since, session) {
-            _ = session.doubtEnd("observed only \(observed) after the handoff URL was known", &judgement)
+            _ = session.doubtEnd("observed only \(observed) after \(moment)", &judgement)
             judgement.assume(
                 "observed-only",
-                "observed only \(observed) after the handoff URL was known, not \(session.policy.timing.observeAfter)")
+                "observed only \(observed) after \(moment), not \(session.policy.timing.observeAfter)")
         }
         session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)

@@ -55,6 +55,8 @@ public enum RuleCatalogue {
         NeutralImageHost.self,
         NoHandoffURLInTelemetry.self,
         TokenOnlyToChiaByBrowser.self,
+        NoSelectionInTelemetry.self,
+        NoDeferredLeak.self,
         NoChiaCookieInApp.self,
         NoChiaSecretOnDevice.self,
         NoChiaSDK.self,

@@ -79,25 +79,37 @@ struct AlphabetRuns {
         return run.count { ByteClass.hexValue[Int($0)] != 255 } == 32
     }
 
-    static func isHex(_ run: UnsafeRawBufferPointer) -> Bool {
-        ByteClass.hexValue.withUnsafeBufferPointer { values in run.allSatisfy { values[Int($0)] != 255 } }
+    /// The number of digits (1) that may be skipped at a hex run's start so that text or compressed data comes out: the
+    /// length before it may read as a digit.
+    static func laterHexPhases(_ run: UnsafeRawBufferPointer) -> [Int] {
+        guard run.count > 21 else { return [] }
+        var bytes: [UInt8] = []
+        TextDecoding.hex(UnsafeRawBufferPointer(rebasing: run[1..<21]), into: &bytes)
+        let isCompressed = bytes.starts(with: [0x1F, 0x8B]) || bytes.starts(with: [0x28, 0xB5]) || bytes.first == 0x78
+        return isCompressed || bytes.allSatisfy(ByteClass.isPrintable) ? [1] : []
     }
 
     /// The numbers of characters (1, 2, 3) that may be skipped at the run's start so that base64 gives text or
     /// compressed data at its start, or text at its end.
     static func laterPhases(_ run: UnsafeRawBufferPointer) -> [Int] {
         var phases: [Int] = []
-        for phase in 1...3 where run.count - phase >= 20 {
-            let last = run.count - 20 - (run.count - 20 - phase) % 4
-            if readsAsText(run, at: phase) || (last > phase && readsAsText(run, at: last)) { phases.append(phase) }
-        }
+        for phase in 1...3 where reads(run, from: phase) { phases.append(phase) }
         return phases
+    }
+
+    /// Whether base64 from `start` on gives text or compressed data at its start, or text at its end.
+    static func reads(_ run: UnsafeRawBufferPointer, from start: Int) -> Bool {
+        guard run.count - start >= 20 else { return false }
+        let last = run.count - 20 - (run.count - 20 - start) % 4
+        return readsAsText(run, at: start) || (last > start && readsAsText(run, at: last))
     }
 
     /// Whether 20 characters of base64 from `offset` on give 15 printable bytes, or a compressed stream's first bytes.
     private static func readsAsText(_ run: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         ByteClass.base64Value.withUnsafeBufferPointer { values in
-            var first: UInt32 = 0
+            var isText = true
+            // The last four bytes, for the marks of gzip, Zstandard and zlib.
+            var last: UInt32 = 0
             for group in 0..<5 {
                 var bits: UInt32 = 0
                 for index in 0..<4 {
@@ -105,16 +117,18 @@ struct AlphabetRuns {
                     if value == 255 { return false }
                     bits = bits &<< 6 | UInt32(value)
                 }
-                if group == 0 {
-                    first = bits
-                    if first == 0x1F_8B08 || first == 0x28_B52F { return true }
-                }
-                for shift: UInt32 in [16, 8, 0] where !ByteClass.isPrintable(UInt8(truncatingIfNeeded: bits &>> shift))
-                {
-                    return false
+                for shift: UInt32 in [16, 8, 0] {
+                    let byte = UInt8(truncatingIfNeeded: bits &>> shift)
+                    if !ByteClass.isPrintable(byte) { isText = false }
+                    last = last &<< 8 | UInt32(byte)
+                    if last & 0xFF_FFFF == 0x1F_8B08 || last & 0xFF_FFFF == 0x28_B52F { return true }
+                    switch last & 0xFFFF {
+                    case 0x7801, 0x785E, 0x789C, 0x78DA: return true
+                    default: break
+                    }
                 }
             }
-            return true
+            return isText
         }
     }
 }

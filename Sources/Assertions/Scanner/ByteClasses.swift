@@ -15,6 +15,63 @@ enum ByteClass {
     /// Value of a hex digit, 255 for any other byte.
     static let hexValue: [UInt8] = (0...255).map { Hex.value(UInt8($0)) ?? 255 }
 
+    /// Value of a base32 character (RFC 4648 §6), either case.
+    @inline(__always)
+    static func base32Value(_ byte: UInt8) -> UInt8? {
+        let letter = lower(byte) &- 0x61
+        if letter < 26 { return letter }
+        return byte &- 0x32 < 6 ? byte &- 0x32 &+ 26 : nil
+    }
+
+    /// Value of a character of base32 with the extended hex alphabet (RFC 4648 §7), either case.
+    @inline(__always)
+    static func base32HexValue(_ byte: UInt8) -> UInt8? {
+        if byte &- 0x30 < 10 { return byte &- 0x30 }
+        let letter = lower(byte) &- 0x61
+        return letter < 22 ? letter &+ 10 : nil
+    }
+
+    /// Alphabets that a character belongs to.
+    struct Alphabets: OptionSet {
+        var rawValue: UInt8
+        static let hex = Alphabets(rawValue: 1)
+        static let base32 = Alphabets(rawValue: 2)
+        static let base32InLowerCase = Alphabets(rawValue: 4)
+        static let base32Hex = Alphabets(rawValue: 8)
+        static let base32HexInLowerCase = Alphabets(rawValue: 16)
+        static let base58 = Alphabets(rawValue: 32)
+        static let alphanumeric = Alphabets(rawValue: 64)
+    }
+
+    /// The alphabets of each byte.
+    static let alphabets: [UInt8] = (0...255).map { number -> UInt8 in
+        let byte = UInt8(number)
+        var result: Alphabets = []
+        if Hex.value(byte) != nil { result.insert(.hex) }
+        let isUpper = byte &- 0x41 < 26
+        let isLower = byte &- 0x61 < 26
+        if base32Value(byte) != nil {
+            if !isLower { result.insert(.base32) }
+            if !isUpper { result.insert(.base32InLowerCase) }
+        }
+        if base32HexValue(byte) != nil {
+            if !isLower { result.insert(.base32Hex) }
+            if !isUpper { result.insert(.base32HexInLowerCase) }
+        }
+        if Base58.values[number] != 255 { result.insert(.base58) }
+        if isUpper || isLower || byte &- 0x30 < 10 { result.insert(.alphanumeric) }
+        return result.rawValue
+    }
+
+    /// The alphabets that all of `bytes` belong to.
+    static func alphabets(of bytes: UnsafeRawBufferPointer) -> Alphabets {
+        alphabets.withUnsafeBufferPointer { table in
+            var result: UInt8 = 255
+            for byte in bytes { result &= table[Int(byte)] }
+            return Alphabets(rawValue: result)
+        }
+    }
+
     /// Printable ASCII, tab, line feed, carriage return.
     static func isPrintable(_ byte: UInt8) -> Bool {
         (0x20...0x7E).contains(byte) || byte == 0x09 || byte == 0x0A || byte == 0x0D
@@ -23,6 +80,36 @@ enum ByteClass {
     /// ASCII lower case.
     @inline(__always)
     static func lower(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+
+    @inline(__always)
+    static func isAlphanumeric(_ byte: UInt8) -> Bool { lower(byte) &- 0x61 < 26 || byte &- 0x30 < 10 }
+
+    /// Whether bytes that are no text stand close before or behind, one of which may read as a letter of what is there: a
+    /// tag or a length.
+    static func isGlued(_ range: Range<Int>, in bytes: UnsafeRawBufferPointer, isHead: Bool) -> Bool {
+        func isBinary(_ byte: UInt8) -> Bool { !isPrintable(byte) && !(isHead && byte == 0) }
+        return bytes[max(0, range.lowerBound - 3)..<range.lowerBound].contains(where: isBinary)
+            || bytes[range.upperBound..<min(bytes.count, range.upperBound + 3)].contains(where: isBinary)
+    }
+
+    /// The run of text around a place.
+    static func textRun(around place: Int, in bytes: UnsafeRawBufferPointer) -> Range<Int> {
+        var start = place
+        while start > 0, isPrintable(bytes[start - 1]) { start -= 1 }
+        var end = place
+        while end < bytes.count, isPrintable(bytes[end]) { end += 1 }
+        return start..<end
+    }
+
+    /// Whether the byte before or behind belongs to the same word.
+    static func isInsideWord(_ range: Range<Int>, in bytes: UnsafeRawBufferPointer) -> Bool {
+        (range.lowerBound > 0 && TokenShape.isTokenByte(bytes[range.lowerBound - 1])) || goesOn(after: range, in: bytes)
+    }
+
+    /// Whether the byte behind belongs to the same word.
+    static func goesOn(after range: Range<Int>, in bytes: UnsafeRawBufferPointer) -> Bool {
+        range.upperBound < bytes.count && TokenShape.isTokenByte(bytes[range.upperBound])
+    }
 
     /// Whether bytes look like text: of some 256 of them, spread evenly, 85 in 100 are printable ASCII (at least half) or
     /// part of UTF-8 beyond it. NUL counts as text's separator, since the scanner separates places with it.

@@ -1,10 +1,3 @@
-/// How a value can be written: one layer.
-enum ValueEncoding: String, Hashable, Sendable {
-    case percent, base64, base64url, hex
-    /// JSON's (and most languages') backslash escapes.
-    case escapes
-}
-
 /// A needle's form as it looks under zero, one or two encodings.
 struct EncodedPattern: Hashable {
     /// What to look for.
@@ -12,96 +5,101 @@ struct EncodedPattern: Hashable {
     /// False when upper and lower case mean the same under the encoding.
     var isCaseSensitive: Bool
     /// The encodings, outermost first.
-    var layers: [ValueEncoding]
+    var layers: Layers
 
     /// Patterns shorter than this say too little, whatever they encode.
     static let shortest = 8
 
-    /// The value under every encoding that is searched for directly: none and one layer; two layers when `isNested`.
+    /// How far encodings on top of each other are entered.
+    enum Depth {
+        /// One layer.
+        case single
+        /// One layer, and those around base58, which shows nothing of a part.
+        case wholeValue
+        /// Two layers.
+        case nested
+    }
+
+    /// The value under every encoding that is searched for directly.
     ///
-    /// Two layers are a second net under the decoding of views, for values inside binary containers and long runs.
-    static func all(of value: [UInt8], isNested: Bool) -> [EncodedPattern] {
-        let plain = EncodedPattern(bytes: value, isCaseSensitive: false, layers: [])
-        var patterns = [plain] + plain.encoded()
-        if isNested {
-            let inner = patterns.dropFirst()
-            patterns += inner.flatMap { $0.encoded() }
+    /// Nearly all encodings are undone before the search where they stand alone, so one layer is enough of these. Around
+    /// it come those that nothing undoes (`reversed`, `rot13`), and base64, in which a value may lie anywhere.
+    static func all(of value: [UInt8], depth: Depth) -> [EncodedPattern] {
+        let plain = EncodedPattern(bytes: value, isCaseSensitive: false, layers: .none)
+        var patterns = [plain]
+        plain.encode { patterns.append($0) }
+        if depth != .single {
+            for inner in patterns.dropFirst()
+            where depth == .nested || inner.layers == Layers.none.wrapped(in: .base58) {
+                inner.encodeOutside { patterns.append($0) }
+            }
         }
         var seen: Set<[UInt8]> = []
+        seen.reserveCapacity(patterns.count)
         return patterns.filter { $0.bytes.count >= shortest && seen.insert($0.bytes).inserted }
     }
 
-    /// This pattern under one more layer.
-    private func encoded() -> [EncodedPattern] {
-        var result: [EncodedPattern] = []
-        func add(_ bytes: [UInt8], _ layer: ValueEncoding, isCaseSensitive: Bool) {
-            guard bytes != self.bytes else { return }
-            result.append(
-                EncodedPattern(
-                    bytes: bytes, isCaseSensitive: isCaseSensitive, layers: [layer] + layers))
+    private func wrapped(_ bytes: [UInt8], _ layer: ValueEncoding, isCaseSensitive: Bool) -> EncodedPattern? {
+        guard bytes != self.bytes else { return nil }
+        return EncodedPattern(bytes: bytes, isCaseSensitive: isCaseSensitive, layers: layers.wrapped(in: layer))
+    }
+
+    /// This pattern under one more layer of those that are entered as a second one.
+    private func encodeOutside(_ body: (EncodedPattern) -> Void) {
+        for alignment in 0..<3 {
+            let text = ValueEncoder.base64(bytes, alignment: alignment, isURL: false)
+            wrapped(text, .base64, isCaseSensitive: true).map(body)
         }
-        for text in Set([PatternEncoder.percent(bytes), PatternEncoder.percentAll(bytes)]) {
-            add(text, .percent, isCaseSensitive: isCaseSensitive)
+        wrapped(bytes.reversed(), .reversed, isCaseSensitive: isCaseSensitive).map(body)
+        wrapped(ValueEncoder.rot13(bytes), .rot13, isCaseSensitive: isCaseSensitive).map(body)
+    }
+
+    /// This pattern under one more layer, each way to write it.
+    private func encode(_ body: (EncodedPattern) -> Void) {
+        func add(_ bytes: [UInt8], _ layer: ValueEncoding, isCaseSensitive: Bool) {
+            wrapped(bytes, layer, isCaseSensitive: isCaseSensitive).map(body)
+        }
+        add(ValueEncoder.percent(bytes), .percent, isCaseSensitive: isCaseSensitive)
+        add(ValueEncoder.percentAll(bytes), .percent, isCaseSensitive: isCaseSensitive)
+        if isCaseSensitive {
+            add(ValueEncoder.percent(bytes, isLower: true), .percent, isCaseSensitive: true)
+            add(ValueEncoder.percentAll(bytes, isLower: true), .percent, isCaseSensitive: true)
+        }
+        if bytes.contains(0x20) {
+            let plus = ValueEncoder.replacing(0x20, with: [0x2B], in: bytes)
+            add(plus, .plus, isCaseSensitive: isCaseSensitive)
+            // What is not the space is percent-encoded beside it.
+            let escaped = bytes.split(separator: 0x20, omittingEmptySubsequences: false)
+                .map { ValueEncoder.percent(Array($0)) }
+            add(Array(escaped.joined(separator: [0x2B])), .plus, isCaseSensitive: isCaseSensitive)
         }
         for alignment in 0..<3 {
-            add(PatternEncoder.base64(bytes, alignment: alignment, url: false), .base64, isCaseSensitive: true)
-            add(PatternEncoder.base64(bytes, alignment: alignment, url: true), .base64url, isCaseSensitive: true)
+            add(ValueEncoder.base64(bytes, alignment: alignment, isURL: false), .base64, isCaseSensitive: true)
+            add(ValueEncoder.base64(bytes, alignment: alignment, isURL: true), .base64url, isCaseSensitive: true)
         }
+        for alignment in 0..<5 {
+            add(ValueEncoder.base32(bytes, alignment: alignment, isHex: false), .base32, isCaseSensitive: false)
+            add(ValueEncoder.base32(bytes, alignment: alignment, isHex: true), .base32hex, isCaseSensitive: false)
+        }
+        add(Base58.encode(bytes), .base58, isCaseSensitive: true)
         // Hex digits have no case, but what they spell has: the digits pin it down.
-        add(PatternEncoder.hex(bytes), .hex, isCaseSensitive: false)
+        add(ValueEncoder.hex(bytes), .hex, isCaseSensitive: false)
+        add(ValueEncoder.hex(bytes, separator: 0x20), .hex, isCaseSensitive: false)
+        add(ValueEncoder.hex(bytes, separator: 0x3A), .hex, isCaseSensitive: false)
+        add(ValueEncoder.escapedHex(bytes), .escapes, isCaseSensitive: false)
+        add(ValueEncoder.escapedUnits(bytes), .escapes, isCaseSensitive: false)
+        add(ValueEncoder.escapedSpecials(bytes), .escapes, isCaseSensitive: isCaseSensitive)
         for slash in [[0x5C, 0x2F], Array("\\u002f".utf8)] as [[UInt8]] {
-            add(PatternEncoder.replacing(0x2F, with: slash, in: bytes), .escapes, isCaseSensitive: isCaseSensitive)
+            add(ValueEncoder.replacing(0x2F, with: slash, in: bytes), .escapes, isCaseSensitive: isCaseSensitive)
         }
-        return result
+        add(ValueEncoder.characterReferences(bytes, isHex: false), .html, isCaseSensitive: false)
+        add(ValueEncoder.characterReferences(bytes, isHex: true), .html, isCaseSensitive: false)
+        add(ValueEncoder.markupEscaped(bytes), .html, isCaseSensitive: isCaseSensitive)
+        add(ValueEncoder.utf16(bytes, isBigEndian: false), .utf16LittleEndian, isCaseSensitive: isCaseSensitive)
+        add(ValueEncoder.utf16(bytes, isBigEndian: true), .utf16BigEndian, isCaseSensitive: isCaseSensitive)
+        add(ValueEncoder.quotedPrintable(bytes), .quotedPrintable, isCaseSensitive: isCaseSensitive)
+        add(ValueEncoder.quotedPrintableAll(bytes), .quotedPrintable, isCaseSensitive: false)
+        add(bytes.reversed(), .reversed, isCaseSensitive: isCaseSensitive)
+        add(ValueEncoder.rot13(bytes), .rot13, isCaseSensitive: isCaseSensitive)
     }
-}
-
-/// Writers of the encodings.
-enum PatternEncoder {
-    /// Percent-encoding of everything but the unreserved characters (RFC 3986 §2.3).
-    static func percent(_ bytes: [UInt8]) -> [UInt8] {
-        bytes.flatMap { byte -> [UInt8] in
-            TokenShape.isTokenByte(byte) || byte == 0x2E || byte == 0x7E ? [byte] : escape(byte)
-        }
-    }
-
-    /// Percent-encoding of every byte.
-    static func percentAll(_ bytes: [UInt8]) -> [UInt8] { bytes.flatMap(escape) }
-
-    /// Hex, lower case.
-    static func hex(_ bytes: [UInt8]) -> [UInt8] { bytes.flatMap { [Hex.digit($0 >> 4), Hex.digit($0 & 15)] } }
-
-    /// What base64 makes of `bytes` when `alignment` (0, 1 or 2) bytes, modulo 3, stand before them, without the
-    /// characters that neighbours take part in (the idea is YARA's `base64` modifier).
-    static func base64(_ bytes: [UInt8], alignment: Int, url: Bool) -> [UInt8] {
-        let alphabet = url ? urlAlphabet : standardAlphabet
-        let padded = [UInt8](repeating: 0, count: alignment) + bytes
-        var result: [UInt8] = []
-        var bits: UInt32 = 0
-        var count: UInt32 = 0
-        for byte in padded {
-            bits = (bits << 8 | UInt32(byte)) & 0xFFFF
-            count += 8
-            while count >= 6 {
-                count -= 6
-                result.append(alphabet[Int(bits >> count & 63)])
-            }
-        }
-        return Array(result.dropFirst(alignment == 0 ? 0 : alignment + 1))
-    }
-
-    static func replacing(_ byte: UInt8, with text: [UInt8], in bytes: [UInt8]) -> [UInt8] {
-        bytes.flatMap { $0 == byte ? text : [$0] }
-    }
-
-    private static func escape(_ byte: UInt8) -> [UInt8] {
-        [0x25, upper(Hex.digit(byte >> 4)), upper(Hex.digit(byte & 15))]
-    }
-
-    private static func upper(_ digit: UInt8) -> UInt8 { digit >= 0x61 ? digit - 0x20 : digit }
-
-    private static let standardAlphabet =
-        Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    private static let urlAlphabet =
-        Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 }

@@ -35,7 +35,9 @@ struct FieldPlaces {
     static func form(_ bytes: UnsafeRawBufferPointer) -> FieldPlaces? {
         // A name of more than 64 bytes, or an equals sign at the very end, is rather base64 with its padding.
         guard let equals = bytes.prefix(65).firstIndex(of: 0x3D), equals > 0, equals + 1 < bytes.count,
-            bytes[equals + 1] != 0x3D, bytes[..<equals].allSatisfy(isFormNameByte)
+            bytes[equals + 1] != 0x3D, bytes[..<equals].allSatisfy(isFormNameByte),
+            bytes.contains(0x26) || Novelty.quotedCount(in: bytes) == 0,
+            equals < 20 || !bytes[..<equals].contains(0x2B)
         else { return nil }
         // Nor is a first name that nobody would give.
         let firstName = String(decoding: bytes[..<equals], as: UTF8.self)
@@ -46,7 +48,7 @@ struct FieldPlaces {
             let end = bytes[start...].firstIndex(of: 0x26) ?? bytes.count
             let name = bytes[start..<end].prefix { $0 != 0x3D }
             var decoded: [UInt8] = []
-            TextDecoding.percent(UnsafeRawBufferPointer(rebasing: name), into: &decoded)
+            TextDecoding.undo(.percent, of: UnsafeRawBufferPointer(rebasing: name), into: &decoded)
             places.append(start..<end, "form:" + TextMask.word(Substring(String(decoding: decoded, as: UTF8.self))))
             start = end + 1
         }

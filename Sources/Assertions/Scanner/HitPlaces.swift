@@ -75,16 +75,24 @@ struct HitPlaces {
         case .codings(let names): names
         case .base64: ["base64"]
         case .base64url: ["base64url"]
+        case .base32: ["base32"]
+        case .base32hex: ["base32hex"]
+        case .base58: ["base58"]
         case .hex: ["hex"]
-        case .percent: ["percent"]
-        case .quotedPrintable: ["quoted-printable"]
+        case .inline(.percent), .inlineRun(.percent): ["percent"]
+        case .inline(.html), .inlineRun(.html): ["html"]
+        case .inline(.quotedPrintable), .inlineRun(.quotedPrintable), .part: ["quoted-printable"]
+        case .utf16(let isBigEndian): [isBigEndian ? "utf-16be" : "utf-16le"]
+        case .rot13: ["rot13"]
+        case .reversed: ["reversed"]
+        case .container(let kind): [kind]
         case .string: isPlaced ? [] : ["escapes"]
         }
     }
 
     private func sourceOffset(of origin: View.Origin, decoded offset: Int) -> Int {
-        guard origin.step == .percent else { return origin.sourceOffset }
-        return views[origin.parent].bytes.withUnsafeBytes { TextDecoding.percentSource($0, decoded: offset) }
+        guard case .inline(let inline) = origin.step else { return origin.sourceOffset }
+        return views[origin.parent].bytes.withUnsafeBytes { TextDecoding.source(of: offset, inline, in: $0) }
     }
 
     /// What holds a byte inside a view: the steps to it (for a head, the location comes first), and where it lies.
@@ -92,16 +100,16 @@ struct HitPlaces {
         _ number: Int, by origin: View.Origin, at offset: Int
     ) -> (steps: [String], range: Range<Int>) {
         let view = views[number]
-        if origin.step == .percent {
-            // The percent-decoding of a form, a head or a JSON text is one view, but each field is a text of its own.
+        if case .inline(let inline) = origin.step {
+            // The undoing of a form, a head or a JSON text is one view, but each field is a text of its own.
             let parent = origin.parent
             let source = sourceOffset(of: origin, decoded: offset)
             let outer = inside(parent, by: views[parent].origins[0], at: source)
             if outer.range != views[parent].bytes.indices {
                 let range = views[parent].bytes.withUnsafeBytes { bytes in
-                    TextDecoding.percentCount(
-                        bytes, upTo: outer.range.lowerBound)..<TextDecoding.percentCount(
-                            bytes, upTo: outer.range.upperBound)
+                    TextDecoding.outputCount(
+                        inline, of: bytes, upTo: outer.range.lowerBound)..<TextDecoding.outputCount(
+                            inline, of: bytes, upTo: outer.range.upperBound)
                 }
                 return Self.jsonSteps(in: view.bytes, range, at: offset)
             }

@@ -13,10 +13,6 @@ public struct LeakScanner: Sendable {
     private var index = PatternIndex()
     private var needles: [LearnedNeedle] = []
     private var learned: Set<Needle> = []
-    /// Sequences of encodings that patterns are written in; the first is none.
-    private var layers: [[ValueEncoding]] = [[]]
-    private var layerNumbers: [[ValueEncoding]: Int32] = [[]: 0]
-
     /// See `ViewScan.innocentRuns`; forgotten with every new needle.
     private var innocentRuns: Set<ContentHash> = []
 
@@ -24,52 +20,108 @@ public struct LeakScanner: Sendable {
         var needle: Needle
         var essence: Secret
         var digest: String
+        /// Bytes of the token behind `phs_`; 0 without a token.
+        var bodyLength: Int
     }
 
+    /// Keys under which values may be hashed (HMAC).
+    private let digestKeys: [Secret]
+    /// Patterns that were entered in depth so far.
+    private var nestedNeedles = 0
+
+    /// Needles whose encodings on top of each other, and digests of digests, are entered; later ones are searched under
+    /// single layers, and wherever decoding leads.
+    static let nestedLimit = 32
+
     /// Makes a scanner that knows the token's shape only.
-    public init(limits: ScanLimits = ScanLimits(), redactor: Redactor) {
+    ///
+    /// - Parameter digestKeys: keys under which the app may send HMACs of what it must not send.
+    public init(limits: ScanLimits = ScanLimits(), redactor: Redactor, digestKeys: [Secret] = []) {
         self.limits = limits
         self.redactor = redactor
+        self.digestKeys = digestKeys
         Signature.enterAll(into: &index)
     }
+
+    /// Bytes of memory that the patterns take, and how many there are.
+    var patternMemory: (bytes: Int, count: Int) { (index.memory, index.count) }
 
     /// Adds a value to be found from now on; takes a few milliseconds. Values that are too short or too uniform
     /// to mean anything (under 8 bytes or an estimated 40 bits) are not searched.
     ///
-    /// - Parameter isNested: whether encodings on top of each other are entered too, for the token and plain values. A
+    /// - Parameters:
+    ///   - isNested: whether encodings on top of each other are entered too, for the token and plain values. A
     ///   needle of another trace, one of many, is entered under single ones only: what is decoded is searched again anyway.
-    public mutating func learn(needle: Needle, isNested: Bool = true) {
+    ///   - fieldNames: names of the field that holds it; a value that is too short to be searched is found behind one.
+    public mutating func learn(needle: Needle, isNested: Bool = true, fieldNames: [String] = []) {
         guard learned.insert(needle).inserted, !needle.value.bytes.isEmpty else { return }
         innocentRuns.removeAll()
         let forms = NeedleForms(of: needle)
         let number = Int32(needles.count)
         let essence = Secret(forms.essence)
-        needles.append(LearnedNeedle(needle: needle, essence: essence, digest: redactor.digest(essence)))
+        let body = forms.forms.first { $0.form == .tokenBody }?.bytes ?? []
+        needles.append(
+            LearnedNeedle(
+                needle: needle, essence: essence, digest: redactor.digest(essence), bodyLength: body.count))
+        enterPieces(of: body, needle: number)
+        let isDeep = isNested && nestedNeedles < Self.nestedLimit
+        if isDeep { nestedNeedles += 1 }
         for (form, bytes) in forms.forms {
-            let isCore = form == .token || form == .tokenBody || form == .value
-            enter(EncodedPattern.all(of: bytes, isNested: isCore && isNested), needle: number, form: form)
+            // What holds in a part is entered in depth for the part alone.
+            let isCore = form == .tokenBody || form == .value
+            let depth: EncodedPattern.Depth = !isDeep ? .single : isCore ? .nested : .wholeValue
+            enter(EncodedPattern.all(of: bytes, depth: depth), needle: number, form: form)
             let lower = bytes.map(ByteClass.lower)
-            if isCore, lower != bytes {
+            if isCore || form == .token || form == .url, lower != bytes {
                 // In clear, case is disregarded anyway; under base64 and hex the lower-cased value reads otherwise.
                 enter(
-                    EncodedPattern.all(of: lower, isNested: false).filter { !$0.layers.isEmpty }, needle: number,
+                    EncodedPattern.all(of: lower, depth: depth).filter { !$0.layers.isEmpty }, needle: number,
                     form: form)
             }
+        }
+        if forms.forms.isEmpty { enterBound(needle.value.bytes, to: fieldNames, needle: number) }
+        let keys = digestKeys.map(\.bytes)
+        for (form, bytes) in forms.digested {
+            let isMain = form == .token || bytes == needle.value.bytes
+            if !isDeep, !isMain { continue }
+            let depth: DigestPatterns.Depth = !isDeep ? .plain : isMain ? .nested : .encoded
+            for pattern in DigestPatterns.all(of: bytes, keys: keys, depth: depth) {
+                index.insert(
+                    pattern.bytes, isCaseSensitive: pattern.isCaseSensitive, isRandom: true,
+                    meaning: .needle(number, form, pattern.layers))
+            }
+            for pattern in DigestPatterns.weak(of: bytes) {
+                index.insert(pattern.bytes, isCaseSensitive: false, meaning: .weak(number, form, pattern.layers))
+            }
+        }
+    }
+
+    /// A value too short to be searched by itself, behind the names of its field as JSON and forms write them.
+    private mutating func enterBound(_ value: [UInt8], to names: [String], needle: Int32) {
+        for name in names where !name.isEmpty {
+            for text in ["\"\(name)\":\"", "\"\(name)\": \"", "\"\(name)\":", "\"\(name)\": ", "\(name)="] {
+                index.insert(
+                    Array(text.utf8) + value, isCaseSensitive: false,
+                    meaning: .bound(needle, hasQuote: text.utf8.first == 0x22))
+            }
+        }
+    }
+
+    /// Every stretch of a token's body that chance does not make: 12 bytes, 16 of hex digits.
+    private mutating func enterPieces(of body: [UInt8], needle: Int32) {
+        let length = body.allSatisfy { Hex.value($0) != nil } ? 16 : 12
+        guard body.count > length else { return }
+        for offset in 0...body.count - length {
+            index.insert(
+                Array(body[offset..<offset + length]), isCaseSensitive: true, isRandom: true,
+                meaning: .piece(needle, offset: Int32(offset)))
         }
     }
 
     private mutating func enter(_ patterns: [EncodedPattern], needle: Int32, form: NeedleForm) {
         for pattern in patterns {
-            let number: Int32
-            if let known = layerNumbers[pattern.layers] {
-                number = known
-            } else {
-                number = Int32(layers.count)
-                layers.append(pattern.layers)
-                layerNumbers[pattern.layers] = number
-            }
             index.insert(
-                pattern.bytes, isCaseSensitive: pattern.isCaseSensitive, meaning: .needle(needle, form, layers: number))
+                pattern.bytes, isCaseSensitive: pattern.isCaseSensitive, meaning: .needle(needle, form, pattern.layers))
         }
     }
 
@@ -129,6 +181,18 @@ public struct LeakScanner: Sendable {
         return scan(bytes: Array(names.joined(separator: "\0").utf8), location: "application-protocol")
     }
 
+    /// The needle whose URL or token stands in `bytes` as it is, in either case; for small texts, without any decoding.
+    func token(in bytes: [UInt8]) -> Needle? {
+        var matches: [PatternIndex.Match] = []
+        _ = bytes.withUnsafeBytes { index.scan($0, limit: 256, into: &matches) }
+        for match in matches {
+            guard case .needle(let number, _, let layers) = index.meaning(match), layers.isEmpty else { continue }
+            let needle = needles[Int(number)].needle
+            if needle.kind == .handoffURL || needle.kind == .token { return needle }
+        }
+        return nil
+    }
+
     /// Scans any bytes under a location of the caller's choice.
     public mutating func scan(bytes: [UInt8], location: String) -> ScanResult {
         var scan = ViewScan(index: index, limits: limits)
@@ -172,18 +236,23 @@ public struct LeakScanner: Sendable {
     private func result(
         of scan: ViewScan, boundary: [UInt8]?, places fill: (inout FieldPlaces?) -> Void
     ) -> ScanResult {
-        if scan.rawHits.isEmpty, scan.exhausted.isEmpty, scan.closed.isEmpty { return .clean }
+        if scan.rawHits.isEmpty, scan.rawPieces.isEmpty, scan.exhausted.isEmpty, scan.closed.isEmpty { return .clean }
         var head: FieldPlaces? = FieldPlaces()
         fill(&head)
         var places = HitPlaces(views: scan.views, head: head ?? FieldPlaces(), boundary: boundary)
-        var collector = HitCollector()
+        var hits = HitCollector()
+        var hints = HitCollector()
         for hit in Self.withoutKnownShapes(scan.rawHits) {
             let template = leak(for: hit, in: scan)
             for place in places.places(of: hit.view, at: hit.range.lowerBound) {
                 var leak = template
                 leak.location = place.location
-                leak.chain = place.steps + layers[Int(hit.layers)].map(\.rawValue)
-                collector.add(leak, structure: place.structure)
+                leak.chain = place.steps + hit.layers.encodings.map(\.name)
+                if hit.isWeak {
+                    hints.add(leak, structure: place.structure)
+                } else {
+                    hits.add(leak, structure: place.structure)
+                }
             }
         }
         var gaps: [ScanGap] = []
@@ -194,17 +263,59 @@ public struct LeakScanner: Sendable {
         }
         for entry in scan.exhausted { gap(.budget(entry.budget), entry.view) }
         for entry in scan.closed { gap(.undecodable(entry.coding), entry.view) }
-        return ScanResult(hits: collector.hits, gaps: gaps)
+        let found = Self.withoutParts(hits.hits)
+        return ScanResult(
+            hits: found, gaps: gaps, hints: hints.hits, pieces: pieces(of: scan, besides: found, &places))
     }
 
+    /// Something of a token's shape is no further token where it is part of a known one (a name's first label).
+    private static func withoutParts(_ hits: [LeakHit]) -> [LeakHit] {
+        guard hits.count > 1 else { return hits }
+        return hits.filter { hit in
+            guard hit.match == .tokenShape else { return true }
+            let part = hit.matched.bytes.prefix(TokenShape.prefix.count + Self.recognised).map(ByteClass.lower)
+            return !hits.contains { other in
+                guard other.match != .tokenShape, other.location == hit.location else { return false }
+                let whole = other.matched.bytes.map(ByteClass.lower)
+                return whole.withUnsafeBytes { whole in part.withUnsafeBytes { ByteSearch.contains($0, in: whole) } }
+            }
+        }
+    }
+
+    /// Pieces of tokens of which nothing whole was found.
+    private func pieces(of scan: ViewScan, besides hits: [LeakHit], _ places: inout HitPlaces) -> [TokenPiece] {
+        var result: [TokenPiece] = []
+        let whole = Set(hits.map(\.matchedDigest))
+        for piece in scan.rawPieces where result.count < Self.pieceLimit {
+            let learned = needles[Int(piece.needle)]
+            guard !whole.contains(learned.digest),
+                let place = places.places(of: piece.view, at: piece.range.lowerBound).first
+            else { continue }
+            result.append(
+                TokenPiece(
+                    needle: learned.needle, range: piece.offset..<piece.offset + piece.range.count,
+                    length: learned.bodyLength, location: place.location, chain: place.steps,
+                    matchedDigest: learned.digest))
+        }
+        return result
+    }
+
+    /// Characters of a token's body by which a part of it is known.
+    private static let recognised = 12
+    /// Pieces that are told of one message.
+    private static let pieceLimit = 256
+
     private func leak(for hit: ViewScan.RawHit, in scan: ViewScan) -> LeakHit {
+        let bytes = scan.views[hit.view].bytes
         if hit.needle >= 0 {
             let learned = needles[Int(hit.needle)]
-            return LeakHit(
+            var leak = LeakHit(
                 match: .known(learned.needle, hit.form), location: "", chain: [], matched: learned.essence,
                 matchedDigest: learned.digest)
+            leak.isInURL = bytes.withUnsafeBytes { EnclosingURL.holds(hit.range.lowerBound, in: $0) }
+            return leak
         }
-        let token = Secret(Array(scan.views[hit.view].bytes[hit.range]))
+        let token = Secret(Array(bytes[hit.range]))
         return LeakHit(
             match: .tokenShape, location: "", chain: [], matched: token, matchedDigest: redactor.digest(token))
     }

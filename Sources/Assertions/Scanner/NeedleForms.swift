@@ -15,6 +15,8 @@ struct NeedleForms {
 
     /// Form and value, without those that say too little.
     var forms: [(form: NeedleForm, bytes: [UInt8])]
+    /// What digests are made of: the forms and their usual variants.
+    var digested: [(form: NeedleForm, bytes: [UInt8])]
     /// What a hit of any form stands for: the token if there is one, else the value.
     var essence: [UInt8]
 
@@ -38,7 +40,22 @@ struct NeedleForms {
             forms = [(.value, value)]
         }
         self.forms = forms.filter { Self.isTelling($0.1) }
+        var seen: Set<[UInt8]> = []
+        digested = self.forms.flatMap { form, bytes in Self.variants(of: bytes, form).map { (form, $0) } }
+            .filter { seen.insert($0.1).inserted }
     }
+
+    /// What software hashes when it means a value: as it is, trimmed of its case, with a slash at the end.
+    private static func variants(of value: [UInt8], _ form: NeedleForm) -> [[UInt8]] {
+        switch form {
+        case .url: [value, value.map(ByteClass.lower), value + [0x2F]]
+        case .token: [value, value.map(ByteClass.lower)]
+        case .value: [value, value.map(ByteClass.lower), value.map(upper)]
+        case .withoutScheme, .hostAndPath, .path, .tokenBody: [value]
+        }
+    }
+
+    private static func upper(_ byte: UInt8) -> UInt8 { byte &- 0x61 < 26 ? byte & 0xDF : byte }
 
     /// Long and varied enough that finding it means something.
     static func isTelling(_ value: [UInt8]) -> Bool {

@@ -4,19 +4,26 @@ struct Novelty {
     var runBytes = 0
     /// Percent escapes.
     var percents = 0
+    /// Bytes of the longest run: escapes between two runs may write more than what they stand for.
+    var longestRun = 0
+    /// Bytes of hex with something between.
+    var spacedBytes = 0
     /// Backslashes.
     var backslashes = 0
+    /// Character references.
+    var references = 0
+    /// Escapes of quoted-printable, when there are enough to be some.
+    var quoted = 0
 
-    init(runBytes: Int, percents: Int, backslashes: Int) {
-        self.runBytes = runBytes
-        self.percents = percents
-        self.backslashes = backslashes
-    }
+    init() {}
 
     init(of bytes: UnsafeRawBufferPointer) {
         var runs = AlphabetRuns(.base64)
         while let run = runs.nextRun(in: bytes) {
-            if !AlphabetRuns.isUUID(UnsafeRawBufferPointer(rebasing: bytes[run])) { runBytes &+= run.count }
+            if !AlphabetRuns.isUUID(UnsafeRawBufferPointer(rebasing: bytes[run])) {
+                runBytes &+= run.count
+                longestRun = max(longestRun, run.count)
+            }
         }
         var next = 0
         while let found = ByteSearch.first(0x25, in: bytes, from: next) {
@@ -28,12 +35,49 @@ struct Novelty {
             backslashes &+= 1
             next = found &+ 1
         }
+        var spaced = SpacedHexRuns()
+        while let run = spaced.nextRun(in: bytes) { spacedBytes &+= run.count }
+        references = CharacterReference.count(in: bytes)
+        quoted = Self.quotedCount(in: bytes)
+    }
+
+    /// The same with nothing of what an inline encoding writes, for comparison with what its undoing shows.
+    func without(_ inline: TextDecoding.Inline) -> Novelty {
+        var result = self
+        switch inline {
+        case .percent: result.percents = 0
+        case .html: result.references = 0
+        case .quotedPrintable: result.quoted = 0
+        }
+        return result
+    }
+
+    /// Escapes and soft line breaks of quoted-printable: none unless there is a soft break or eight escapes, since
+    /// `=20` is in many a query too.
+    static func quotedCount(in bytes: UnsafeRawBufferPointer) -> Int {
+        var escapes = 0
+        var breaks = 0
+        var next = 0
+        while let found = ByteSearch.first(0x3D, in: bytes, from: next) {
+            next = found &+ 1
+            guard next < bytes.count else { break }
+            if bytes[next] == 0x0A || bytes[next] == 0x0D {
+                breaks &+= 1
+            } else if next &+ 1 < bytes.count, Hex.byte(bytes[next], bytes[next &+ 1]) != nil {
+                escapes &+= 1
+            }
+        }
+        return breaks > 0 || escapes >= 8 ? escapes &+ breaks : 0
     }
 
     /// Whether there is more here than in the source, or anything at all when the source can't be compared.
     func exceeds(_ source: Novelty?, isText: Bool) -> Bool {
-        let source = source ?? Novelty(runBytes: 0, percents: 0, backslashes: 0)
-        if runBytes > source.runBytes { return true }
-        return isText && (percents > source.percents || backslashes > source.backslashes)
+        let source = source ?? Novelty()
+        if runBytes > source.runBytes || longestRun > source.longestRun || spacedBytes > source.spacedBytes {
+            return true
+        }
+        return isText
+            && (percents > source.percents || backslashes > source.backslashes || references > source.references
+                || quoted > source.quoted)
     }
 }

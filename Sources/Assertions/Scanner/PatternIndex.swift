@@ -9,8 +9,15 @@
 struct PatternIndex: Sendable {
     /// What a pattern is there for.
     enum Meaning: Hashable, Sendable {
-        /// A form of a needle under the layers with this number.
-        case needle(Int32, NeedleForm, layers: Int32)
+        /// A form of a needle under these layers.
+        case needle(Int32, NeedleForm, Layers)
+        /// A digest of a needle that chance can make: it counts only as a whole word.
+        case weak(Int32, NeedleForm, Layers)
+        /// A needle too short to be told by itself, written after its field's name: it must end here, and the
+        /// name begin there.
+        case bound(Int32, hasQuote: Bool)
+        /// Bytes of a needle's token from this place on.
+        case piece(Int32, offset: Int32)
         /// Something that is looked at more closely.
         case signature(Signature)
     }
@@ -39,7 +46,7 @@ struct PatternIndex: Sendable {
     private var storage: [UInt8] = []
     private var patterns: [Pattern] = []
     private var anchors: [Anchor] = []
-    /// First anchor by hash, or −1; its size is a power of two.
+    /// First anchor by the hash's first bits, or −1: two bits fewer than the bitmap has.
     private var heads: [Int32]
     private var bitmap: [UInt64]
     /// The hash's length in bits.
@@ -47,8 +54,14 @@ struct PatternIndex: Sendable {
 
     init() {
         hashBits = 16
-        heads = Array(repeating: -1, count: 1 << 16)
+        heads = Array(repeating: -1, count: 1 << 14)
         bitmap = Array(repeating: 0, count: 1 << 10)
+    }
+
+    /// Bytes of memory that it takes.
+    var memory: Int {
+        storage.capacity + patterns.capacity * MemoryLayout<Pattern>.stride
+            + anchors.capacity * MemoryLayout<Anchor>.stride + heads.capacity * 4 + bitmap.capacity * 8
     }
 
     /// Patterns entered.
@@ -59,9 +72,11 @@ struct PatternIndex: Sendable {
     func length(_ match: Match) -> Int { Int(patterns[Int(match.pattern)].length) }
 
     /// Enters a pattern of at least five bytes; shorter ones are not entered.
-    mutating func insert(_ bytes: [UInt8], isCaseSensitive: Bool, meaning: Meaning) {
+    ///
+    /// - Parameter isRandom: whether any of its bytes is as rare as any other (digests).
+    mutating func insert(_ bytes: [UInt8], isCaseSensitive: Bool, isRandom: Bool = false, meaning: Meaning) {
         guard bytes.count >= 5, storage.count + bytes.count < Int32.max else { return }
-        let anchor = Self.rarest(in: bytes)
+        let anchor = isRandom ? 0 : Self.rarest(in: bytes)
         let number = append(bytes, isCaseSensitive: isCaseSensitive, meaning: meaning)
         for offset in anchor...anchor + 1 { enter(Self.gram(bytes, at: offset), pattern: number, offset: offset) }
     }
@@ -86,22 +101,22 @@ struct PatternIndex: Sendable {
     }
 
     private mutating func enter(_ gram: UInt32, pattern: Int32, offset: Int) {
-        // Beyond an eighth of the bits set, too many positions would pass; 4 Mi bits is where memory would suffer.
-        if anchors.count >= 1 << (hashBits - 3), hashBits < 22 { grow() }
+        // Beyond a 32nd of the bits set, too many positions would pass; 4 Mi bits is where memory would suffer.
+        if anchors.count >= 1 << (hashBits - 5), hashBits < 22 { grow() }
         let hash = Self.hash(gram, bits: hashBits)
-        anchors.append(Anchor(gram: gram, pattern: pattern, offset: Int32(offset), next: heads[hash]))
-        heads[hash] = Int32(anchors.count - 1)
+        anchors.append(Anchor(gram: gram, pattern: pattern, offset: Int32(offset), next: heads[hash >> 2]))
+        heads[hash >> 2] = Int32(anchors.count - 1)
         bitmap[hash >> 6] |= 1 << UInt64(hash & 63)
     }
 
     private mutating func grow() {
-        hashBits += 2
-        heads = Array(repeating: -1, count: 1 << Int(hashBits))
+        hashBits += 1
+        heads = Array(repeating: -1, count: 1 << Int(hashBits - 2))
         bitmap = Array(repeating: 0, count: 1 << Int(hashBits - 6))
         for index in anchors.indices {
             let hash = Self.hash(anchors[index].gram, bits: hashBits)
-            anchors[index].next = heads[hash]
-            heads[hash] = Int32(index)
+            anchors[index].next = heads[hash >> 2]
+            heads[hash >> 2] = Int32(index)
             bitmap[hash >> 6] |= 1 << UInt64(hash & 63)
         }
     }
@@ -141,7 +156,9 @@ struct PatternIndex: Sendable {
     ) -> Bool {
         for position in stride(from: start, to: start + 2 * count, by: 2) {
             let gram = bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self) | Self.caseBits
-            var next = heads[Self.hash(gram, bits: hashBits)]
+            let hash = Self.hash(gram, bits: hashBits)
+            guard bitmap[hash >> 6] >> UInt64(hash & 63) & 1 == 1 else { continue }
+            var next = heads[hash >> 2]
             while next >= 0 {
                 let anchor = anchors[Int(next)]
                 next = anchor.next
@@ -198,7 +215,7 @@ struct PatternIndex: Sendable {
                 var best = 0
                 var bestScore = -1
                 var sum = 0
-                for index in bytes.indices {
+                for index in 0..<min(bytes.count, searchedForAnchor) {
                     sum += rarities[Int(bytes[index])]
                     guard index >= 4 else { continue }
                     let offset = index - 4
@@ -214,6 +231,9 @@ struct PatternIndex: Sendable {
             }
         }
     }
+
+    /// Bytes of a pattern among which its anchor is chosen: long ones repeat themselves.
+    private static let searchedForAnchor = 128
 
     /// `rarity` of each byte.
     private static let rarities = (0...255).map { rarity(UInt8($0)) }

@@ -21,6 +21,8 @@ public struct LeakHit: Hashable, Sendable {
     public var matched: Secret
     /// Keyed digest of `matched`.
     public var matchedDigest: String
+    /// Whether what was found is part of a longer URL (`https://shop.example/item/ID`).
+    public var isInURL = false
 
     /// Makes a hit.
     public init(match: Match, location: String, chain: [String], matched: Secret, matchedDigest: String) {
@@ -65,6 +67,25 @@ public struct LeakHit: Hashable, Sendable {
     }
 }
 
+/// A part of a token, without the rest.
+public struct TokenPiece: Hashable, Sendable {
+    /// The needle that it is a part of.
+    public var needle: Needle
+    /// From where to where in the token's body (what follows `phs_`), in bytes.
+    public var range: Range<Int>
+    /// Length of the token's body.
+    public var length: Int
+    /// As of a hit.
+    public var location: String
+    /// As of a hit.
+    public var chain: [String]
+    /// Keyed digest of the whole token.
+    public var matchedDigest: String
+
+    /// Bytes from which on a piece means something by itself.
+    public static let telling = 16
+}
+
 /// What a scan could not look into, so that a rule does not take it for clean.
 public struct ScanGap: Hashable, Sendable {
     /// Why.
@@ -93,11 +114,17 @@ public struct ScanResult: Hashable, Sendable {
     public var hits: [LeakHit]
     /// What could not be looked into.
     public var gaps: [ScanGap]
+    /// Digests of 32 bits (crc32, murmur3) of a needle: chance can make them, so they prove nothing.
+    public var hints: [LeakHit]
+    /// Parts of tokens of which the whole was not found at their place.
+    public var pieces: [TokenPiece]
 
     /// Makes a result.
-    public init(hits: [LeakHit], gaps: [ScanGap]) {
+    public init(hits: [LeakHit], gaps: [ScanGap], hints: [LeakHit] = [], pieces: [TokenPiece] = []) {
         self.hits = hits
         self.gaps = gaps
+        self.hints = hints
+        self.pieces = pieces
     }
 
     /// Nothing found, nothing missed.
@@ -116,6 +143,9 @@ public struct ScanResult: Hashable, Sendable {
             if case .undecodable = $0.reason { true } else { false }
         }
     }
+
+    /// Whether there is nothing to tell.
+    public var isEmpty: Bool { hits.isEmpty && gaps.isEmpty && hints.isEmpty && pieces.isEmpty }
 
     /// Whether everything could be looked into.
     public var isWhole: Bool { gaps.isEmpty }

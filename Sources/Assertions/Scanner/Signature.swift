@@ -13,6 +13,10 @@ enum Signature: Hashable, Sendable {
     case gzip
     /// The start of a Zstandard frame.
     case zstd
+    /// The start of an SQLite database.
+    case database
+    /// base64 of a compressed stream's start with its letters moved by 13 places, or turned round.
+    case rot13Run, reversedRun
 
     /// Enters all of them.
     static func enterAll(into index: inout PatternIndex) {
@@ -34,6 +38,14 @@ enum Signature: Hashable, Sendable {
         }
         for flags in [0x00, 0x08] as [UInt8] {
             index.insert([0x1F, 0x8B, 0x08, flags], followers: 0...255, meaning: .signature(.gzip))
+        }
+        index.insert(SQLitePayloads.magic, isCaseSensitive: true, meaning: .signature(.database))
+        // "H4sI" and "KLUv" begin base64 of gzip and of Zstandard.
+        for text in ["U4fVN", "U4fVP", "XYHi/"] {
+            index.insert(Array(text.utf8), isCaseSensitive: true, meaning: .signature(.rot13Run))
+        }
+        for text in ["AIs4H", "CIs4H", "/vULK"] {
+            index.insert(Array(text.utf8), isCaseSensitive: true, meaning: .signature(.reversedRun))
         }
         index.insert([0x28, 0xB5, 0x2F, 0xFD], followers: 0...255, meaning: .signature(.zstd))
     }

@@ -55,54 +55,6 @@ enum TextDecoding {
         }
     }
 
-    /// Replaces `%HH` by the byte it writes. Returns how many were replaced.
-    @discardableResult
-    static func percent(_ bytes: UnsafeRawBufferPointer, into output: inout [UInt8]) -> Int {
-        output.reserveCapacity(output.count + bytes.count)
-        var replaced = 0
-        var index = 0
-        while index < bytes.count {
-            let byte = bytes[index]
-            if byte == 0x25, index &+ 2 < bytes.count, let value = Hex.byte(bytes[index &+ 1], bytes[index &+ 2]) {
-                output.append(value)
-                replaced &+= 1
-                index &+= 3
-            } else {
-                output.append(byte)
-                index &+= 1
-            }
-        }
-        return replaced
-    }
-
-    /// How many bytes of `bytes` a percent-decoding uses for its first `count` bytes of output.
-    static func percentSource(_ bytes: UnsafeRawBufferPointer, decoded count: Int) -> Int {
-        var index = 0
-        var produced = 0
-        while index < bytes.count, produced < count {
-            let isEscape =
-                bytes[index] == 0x25 && index &+ 2 < bytes.count
-                && Hex.byte(bytes[index &+ 1], bytes[index &+ 2]) != nil
-            index &+= isEscape ? 3 : 1
-            produced &+= 1
-        }
-        return index
-    }
-
-    /// How many bytes a percent-decoding makes of the first `end` bytes.
-    static func percentCount(_ bytes: UnsafeRawBufferPointer, upTo end: Int) -> Int {
-        var index = 0
-        var produced = 0
-        while index < min(end, bytes.count) {
-            let isEscape =
-                bytes[index] == 0x25 && index &+ 2 < bytes.count
-                && Hex.byte(bytes[index &+ 1], bytes[index &+ 2]) != nil
-            index &+= isEscape ? 3 : 1
-            produced &+= 1
-        }
-        return produced
-    }
-
     /// Undoes backslash escapes of JSON (RFC 8259 §7), JavaScript and C up to an unescaped quote `"` or NUL: `\"`,
     /// `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, `\uXXXX` (surrogate pairs joined), `\xHH`. Other escapes stand for the character
     /// after the backslash. Returns how many bytes were used, the quote not counted.
@@ -149,29 +101,6 @@ enum TextDecoding {
         return index
     }
 
-    /// Undoes quoted-printable (RFC 2045 §6.7): `=HH` and soft line breaks.
-    static func quotedPrintable(_ bytes: UnsafeRawBufferPointer, into output: inout [UInt8]) {
-        var index = 0
-        while index < bytes.count {
-            guard bytes[index] == 0x3D else {
-                output.append(bytes[index])
-                index &+= 1
-                continue
-            }
-            if index &+ 1 < bytes.count, bytes[index &+ 1] == 0x0A {
-                index &+= 2
-            } else if index &+ 2 < bytes.count, bytes[index &+ 1] == 0x0D, bytes[index &+ 2] == 0x0A {
-                index &+= 3
-            } else if index &+ 2 < bytes.count, let value = Hex.byte(bytes[index &+ 1], bytes[index &+ 2]) {
-                output.append(value)
-                index &+= 3
-            } else {
-                output.append(0x3D)
-                index &+= 1
-            }
-        }
-    }
-
     private static func single(_ kind: UInt8) -> UInt8 {
         switch kind {
         case 0x62: 0x08
@@ -191,7 +120,7 @@ enum TextDecoding {
     }
 
     /// Appends a code point as UTF-8; a lone surrogate becomes the three bytes that it would have.
-    private static func append(_ point: UInt32, to output: inout [UInt8]) {
+    static func append(_ point: UInt32, to output: inout [UInt8]) {
         func byte(_ value: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: value) }
         switch point {
         case 0..<0x80:

@@ -10,9 +10,29 @@ struct View {
         case root(String)
         /// Content codings undone, in the order of undoing.
         case codings([String])
-        case base64, base64url, hex, percent, quotedPrintable
+        case base64, base64url, base32, base32hex, base58, hex
+        /// An encoding that marks some characters of a text, undone over all of it.
+        case inline(TextDecoding.Inline)
+        /// A value that a container of this kind had cut into chunks.
+        case container(String)
+        /// The content of a multipart part without its quoted-printable.
+        case part
+        /// The same over one run of text among other bytes.
+        case inlineRun(TextDecoding.Inline)
+        /// Text of two bytes a character.
+        case utf16(isBigEndian: Bool)
+        /// A run of letters moved by 13 places, or turned round.
+        case rot13, reversed
         /// A quoted string without its backslash escapes.
         case string
+
+        /// Whether it undoes an encoding, rather than reading what a format says anyway.
+        var isDecoding: Bool {
+            switch self {
+            case .string, .container, .part, .head, .root: false
+            default: true
+            }
+        }
     }
 
     /// Where it comes from.

@@ -1,4 +1,5 @@
 import ContentCodings
+import Crypto
 import Foundation
 import SessionTrace
 
@@ -14,9 +15,46 @@ enum Replay {
         return candidates.contains { contains($0, value) }
     }
 
+    /// The same for a chain that ends in digests: the decodings lead to a digest of one of `values`.
+    static func leads(from bytes: [UInt8], through chain: [String], toDigestOf values: [[UInt8]]) -> Bool {
+        let hashing = Array(chain.drop { !isHashing($0) })
+        guard let outermost = hashing.first, isDigest(outermost) else { return false }
+        var candidates = [bytes]
+        for step in chain.dropLast(hashing.count) { candidates = candidates.flatMap { apply(step, to: $0) } }
+        var digests = values
+        for step in hashing.reversed() { digests = digests.flatMap { write(step, $0) } }
+        return candidates.contains { candidate in digests.contains { contains(candidate, Array($0.prefix(12))) } }
+    }
+
+    private static func isDigest(_ step: String) -> Bool {
+        !write(step, [0]).isEmpty && step != "hex" && step != "base64"
+    }
+
+    private static func isHashing(_ step: String) -> Bool { isDigest(step) }
+
+    /// A digest, or the notations of one that another was given.
+    private static func write(_ step: String, _ bytes: [UInt8]) -> [[UInt8]] {
+        switch step {
+        case "md5": [HashFunction.md5.digest(of: bytes)]
+        case "sha1": [HashFunction.sha1.digest(of: bytes)]
+        case "sha224": [HashFunction.sha224.digest(of: bytes)]
+        case "sha256": [HashFunction.sha256.digest(of: bytes)]
+        case "sha384": [HashFunction.sha384.digest(of: bytes)]
+        case "sha512": [HashFunction.sha512.digest(of: bytes)]
+        case "sha3-256": [HashFunction.sha3With256Bits.digest(of: bytes)]
+        case "blake2b": [HashFunction.blake2b.digest(of: bytes)]
+        case "hex": [SampleEncoding.hexLower.encode(bytes), SampleEncoding.hexUpper.encode(bytes)]
+        case "base64": [SampleEncoding.base64.encode(bytes)]
+        default: []
+        }
+    }
+
     private static func apply(_ step: String, to bytes: [UInt8]) -> [[UInt8]] {
         switch step {
-        case "gzip", "deflate", "br", "zstd":
+        case "zstd":
+            return bytes.indices.filter { $0 + 4 < bytes.count && bytes[$0] == 0x28 && bytes[$0 + 1] == 0xB5 }
+                .map { zstdDecompressed(Array(bytes[$0...])) }
+        case "gzip", "deflate", "br":
             // Where the field begins with something else (`u=`), the stream begins later.
             return bytes.indices.filter { $0 == 0 || bytes[$0] == 0x1F || bytes[$0] == 0x78 }
                 .map { ContentCodings.decodeAll(Array(bytes[$0...]), codings: [step], limit: 64 << 20).bytes }
@@ -35,6 +73,13 @@ enum Replay {
                     return Data(base64Encoded: Data(text)).map(Array.init)
                 }
             }
+        case "hex" where bytes.contains(0x20) || bytes.contains(0x3A):
+            let text = bytes.filter { $0 != 0x20 && $0 != 0x3A }
+            return apply("hex", to: text)
+                + bytes.split { $0 == 0x22 || $0 == 0x3D || $0 == 0x0A }.filter {
+                    $0.count >= 8 && $0.count < bytes.count
+                }
+                .flatMap { apply("hex", to: Array($0)) }
         case "hex":
             return runs(
                 bytes, isMember: { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || (0x41...0x46).contains($0 & 0xDF) }
@@ -48,7 +93,45 @@ enum Replay {
                 }
             }
         case "escapes":
-            return strings(bytes)
+            return strings(bytes) + [unescaped(bytes)]
+        case "base32", "base32hex":
+            return runs(bytes, isMember: isAlphanumeric).flatMap { run in
+                (0..<3).flatMap { skip in
+                    (0..<3).map { base32(Array(run.dropFirst(skip).dropLast($0)), isHex: step == "base32hex") }
+                }
+            }
+        case "base58":
+            return runs(bytes, isMember: isAlphanumeric).flatMap { run in
+                (0..<3).flatMap { skip in (0..<3).map { base58(Array(run.dropFirst(skip).dropLast($0))) } }
+            }
+        case "html":
+            return [
+                Array(String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "&amp;", with: "&").utf8),
+                replaced(String(decoding: bytes, as: UTF8.self), "&#([0-9]+);", 10),
+                replaced(String(decoding: bytes, as: UTF8.self), "&#x([0-9a-fA-F]+);", 16),
+            ]
+        case "utf-16le", "utf-16be":
+            return [
+                bytes.indices.filter {
+                    bytes[$0] != 0 && ($0 + 1 < bytes.count && bytes[$0 + 1] == 0 || $0 > 0 && bytes[$0 - 1] == 0)
+                }.map { bytes[$0] }
+            ]
+        case "quoted-printable":
+            let joined = String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) })).replacingOccurrences(
+                of: "=\r\n", with: "")
+            return [percentDecoded(Array(joined.unicodeScalars.map { $0 == "=" ? 0x25 : UInt8($0.value & 255) }))]
+        case "cbor":
+            // The sample's chunks of 30 bytes, each behind two bytes of its length, from the fifth byte on.
+            return [
+                stride(from: 4, to: bytes.count - 1, by: 32).flatMap { bytes[($0 + 2)..<min($0 + 32, bytes.count - 1)] }
+            ]
+        case "sqlite":
+            // Without the four bytes at the head of each overflow page.
+            guard bytes.count > 1_024 else { return [] }
+            let cell = bytes[(512 + (Int(bytes[517]) << 8 | Int(bytes[518])))..<1_020]
+            return [cell + stride(from: 1_024, to: bytes.count, by: 512).flatMap { bytes[($0 + 4)..<($0 + 512)] }]
+        case "reversed": return [bytes.reversed()]
+        case "rot13": return [bytes.map(SampleEncoding.rot13)]
         case let step where step.hasPrefix("json:"):
             let text = String(decoding: bytes, as: UTF8.self)
             let start = text.firstIndex { $0 == "{" || $0 == "[" } ?? text.startIndex
@@ -70,7 +153,7 @@ enum Replay {
                 let start = index(of: [0x0D, 0x0A, 0x0D, 0x0A], in: bytes, from: head)
             else { return [] }
             let end = index(of: Array("\r\n--b0un".utf8), in: bytes, from: start) ?? bytes.count
-            return [Array(bytes[(start + 4)..<end])]
+            return [Array(bytes[(start + 4)..<end]), percentDecoded(Array(bytes[head..<start]))]
         default:
             return []
         }
@@ -91,6 +174,67 @@ enum Replay {
             }
         }
         return result
+    }
+
+    /// Backslash escapes anywhere.
+    private static func unescaped(_ bytes: [UInt8]) -> [UInt8] {
+        var text = String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) }))
+        for (pattern, length) in [("\\x", 2), ("\\u", 4)] {
+            let pieces = text.components(separatedBy: pattern)
+            text =
+                pieces[0]
+                + pieces.dropFirst().map { piece -> String in
+                    guard let value = UInt32(piece.prefix(length), radix: 16), let scalar = UnicodeScalar(value) else {
+                        return pattern + piece
+                    }
+                    return String(Character(scalar)) + piece.dropFirst(length)
+                }.joined()
+        }
+        text = text.replacingOccurrences(of: "\\/", with: "/")
+        return text.unicodeScalars.allSatisfy { $0.value < 256 }
+            ? text.unicodeScalars.map { UInt8($0.value) } : Array(text.utf8)
+    }
+
+    private static func replaced(_ text: String, _ pattern: String, _ radix: Int) -> [UInt8] {
+        var result = text
+        while let range = result.range(of: pattern, options: .regularExpression) {
+            let digits = result[range].filter { $0.isHexDigit }
+            let value = UInt32(digits, radix: radix) ?? 0x3F
+            result.replaceSubrange(range, with: String(Character(UnicodeScalar(value) ?? "?")))
+        }
+        return Array(result.utf8)
+    }
+
+    private static func base32(_ text: [UInt8], isHex: Bool) -> [UInt8] {
+        let letters = Array((isHex ? "0123456789ABCDEFGHIJKLMNOPQRSTUV" : "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567").utf8)
+        var bits: [UInt8] = []
+        for byte in text {
+            let upper = (0x61...0x7A).contains(byte) ? byte & 0xDF : byte
+            guard let value = letters.firstIndex(of: upper) else { break }
+            bits += (0..<5).reversed().map { UInt8(value) >> $0 & 1 }
+        }
+        return stride(from: 0, to: bits.count - 7, by: 8).map { start in
+            bits[start..<start + 8].reduce(0) { $0 << 1 | $1 }
+        }
+    }
+
+    private static func base58(_ text: [UInt8]) -> [UInt8] {
+        let letters = Array("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz".utf8)
+        var number: [UInt8] = []
+        for byte in text {
+            guard let value = letters.firstIndex(of: byte) else { return [] }
+            var carry = value
+            for index in number.indices.reversed() {
+                carry += Int(number[index]) * 58
+                number[index] = UInt8(carry & 255)
+                carry >>= 8
+            }
+            while carry > 0 {
+                number.insert(UInt8(carry & 255), at: 0)
+                carry >>= 8
+            }
+        }
+        return text.prefix { $0 == letters[0] }.map { _ in 0 } + number
     }
 
     /// All JSON strings in a text, decoded by a real parser.

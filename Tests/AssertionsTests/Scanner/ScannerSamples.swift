@@ -12,11 +12,26 @@ enum ScannerSamples {
 
     static let needle = Needle(number: 1, kind: .handoffURL, label: "U#1", value: url)
 
+    /// One that knows `url` with the usual limits; teaching it takes a while without optimisation.
+    private static let taught = makeScanner(limits: ScanLimits())
+
     /// A scanner that knows `url`.
     static func scanner(limits: ScanLimits = ScanLimits()) -> LeakScanner {
+        limits == ScanLimits() ? taught : makeScanner(limits: limits)
+    }
+
+    private static func makeScanner(limits: ScanLimits) -> LeakScanner {
         var scanner = LeakScanner(limits: limits, redactor: redactor)
         scanner.learn(needle: needle)
         return scanner
+    }
+
+    /// Letters, digits, `-` and `_`.
+    static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2D: true
+        default: false
+        }
     }
 
     static func request(

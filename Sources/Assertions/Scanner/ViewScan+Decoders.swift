@@ -1,0 +1,173 @@
+internal import ContentCodings
+
+/// Detectors and decoders: what a view holds in another form becomes a view of its own, when it deserves a look.
+extension ViewScan {
+    mutating func decompress(_ starts: [Int], of bytes: UnsafeRawBufferPointer, number: Int) {
+        var starts = starts
+        if ContentCodings.sniff(bytes) != nil, !starts.contains(0) { starts.append(0) }
+        let guesses = ZlibGuess.starts(in: bytes)
+        if guesses.count >= ZlibGuess.maximumGuesses { note("zlib-guesses", number) }
+        starts += guesses
+        for start in starts.sorted() where start > 0 || !undone.contains(number) {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
+            guard let coding = ContentCodings.sniff(rest), let room = room(for: number) else { continue }
+            var output: [UInt8] = []
+            var decoder = ContentDecoder(
+                coding, expansion: ContentDecoder.ExpansionLimit(ratio: limits.expansion, floor: 1 << 20))
+            do {
+                let progress = try decoder.decode(rest, into: &output, limit: room)
+                if progress.status == .outputFull { note("decoded-bytes", number) }
+            } catch {
+                // Bytes that only look like a compressed stream are nothing; a stream that stops early gave what it had.
+                if error.code == .expansionLimit { note("expansion", number) }
+            }
+            guard output.count >= EncodedPattern.shortest else { continue }
+            consider(output, from: number, at: start, .codings([coding.rawValue]), source: nil)
+        }
+    }
+
+    mutating func decodeInline(
+        _ bytes: UnsafeRawBufferPointer, number: Int, isText: Bool, hasPercentToken: Bool
+    ) {
+        guard isText || hasPercentToken else { return decodeInlineRuns(bytes, number: number) }
+        let source = Novelty(of: bytes)
+        var output: [UInt8] = []
+        for (inline, count) in [
+            (TextDecoding.Inline.percent, source.percents), (.html, source.references),
+            (.quotedPrintable, source.quoted),
+        ] where count > 0 {
+            guard room(for: number) != nil else { return }
+            output.removeAll(keepingCapacity: true)
+            TextDecoding.undo(inline, of: bytes, into: &output)
+            // Escapes of another kind are new where there are more of them; another layer of the same always is.
+            consider(output, from: number, at: 0, .inline(inline), source: source.without(inline))
+        }
+    }
+
+    /// The same for runs of text in bytes that are none.
+    private mutating func decodeInlineRuns(_ bytes: UnsafeRawBufferPointer, number: Int) {
+        var output: [UInt8] = []
+        for inline in [TextDecoding.Inline.percent, .html, .quotedPrintable] {
+            var next = 0
+            while let place = ByteSearch.first(inline.mark, in: bytes, from: next) {
+                next = place + 1
+                guard inline.step(bytes, at: place).used > 1 else { continue }
+                let run = ByteClass.textRun(around: place, in: bytes)
+                next = max(next, run.upperBound)
+                guard run.count >= Self.shortestRun else { continue }
+                guard room(for: number) != nil else { return }
+                let text = UnsafeRawBufferPointer(rebasing: bytes[run])
+                output.removeAll(keepingCapacity: true)
+                TextDecoding.undo(inline, of: text, into: &output)
+                consider(
+                    output, from: number, at: run.lowerBound, .inlineRun(inline),
+                    source: Novelty(of: text).without(inline))
+            }
+        }
+    }
+
+    /// Runs of text in other bytes that are shorter hold no value.
+    private static let shortestRun = 20
+
+    /// Strings with escapes in bytes that are no text.
+    mutating func decodeStringRuns(_ bytes: UnsafeRawBufferPointer, number: Int) {
+        var next = 0
+        while let place = ByteSearch.first(0x5C, in: bytes, from: next) {
+            let run = ByteClass.textRun(around: place, in: bytes)
+            next = max(place + 1, run.upperBound)
+            guard run.count >= Self.shortestRun else { continue }
+            decodeStrings(UnsafeRawBufferPointer(rebasing: bytes[run]), number: number, offset: run.lowerBound)
+        }
+    }
+
+    mutating func decodeStrings(_ bytes: UnsafeRawBufferPointer, number: Int, offset: Int = 0) {
+        var cursor = 0
+        var output: [UInt8] = []
+        while cursor < bytes.count, let backslash = ByteSearch.first(0x5C, in: bytes, from: cursor) {
+            var start = backslash
+            while start > cursor, bytes[start - 1] != 0x22, bytes[start - 1] != 0 { start -= 1 }
+            if start == 0 || bytes[start - 1] != 0x22 {
+                // Outside of quotes a field of a form begins behind its name.
+                var field = backslash
+                while field > start, bytes[field - 1] != 0x26, bytes[field - 1] != 0x3D { field -= 1 }
+                start = field
+            }
+            output.removeAll(keepingCapacity: true)
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
+            let used = TextDecoding.escapes(rest, into: &output)
+            cursor = start + used + 1
+            let text = UnsafeRawBufferPointer(rebasing: rest[..<used])
+            guard output.count >= EncodedPattern.shortest, ByteClass.looksLikeText(text) else { continue }
+            guard room(for: number) != nil else { return }
+            var source = Novelty(of: text)
+            source.backslashes = 0
+            consider(output, from: number, at: offset + start, .string, source: source)
+        }
+    }
+
+    /// Text of two bytes a character, anywhere.
+    mutating func decodeWideText(_ bytes: UnsafeRawBufferPointer, number: Int) {
+        var runs = UTF16Runs()
+        var output: [UInt8] = []
+        while let (run, isBigEndian) = runs.nextRun(in: bytes) {
+            guard room(for: number) != nil else { return }
+            output.removeAll(keepingCapacity: true)
+            UTF16Runs.decode(UnsafeRawBufferPointer(rebasing: bytes[run]), into: &output)
+            // The first character may be a neighbour's.
+            consider(output, from: number, at: run.lowerBound + 4, .utf16(isBigEndian: isBigEndian), source: nil)
+        }
+    }
+
+    /// brotli, which has no mark, over a whole view.
+    mutating func decodeBrotli(_ bytes: UnsafeRawBufferPointer, number: Int) {
+        guard !undone.contains(number), let room = room(for: number),
+            let text = BrotliGuess.text(in: bytes, limit: room)
+        else { return }
+        consider(text, from: number, at: 0, .codings([ContentDecoder.Coding.brotli.rawValue]), source: nil)
+    }
+
+    // MARK: Parts
+
+    mutating func decodeParts(_ bytes: UnsafeRawBufferPointer, number: Int) {
+        guard let multipart = MultipartParts(bytes, boundary: boundaries[number]) else { return }
+        if multipart.parts.count >= MultipartParts.maximumParts { note("parts", number) }
+        for part in multipart.parts {
+            let content = UnsafeRawBufferPointer(rebasing: bytes[part.content])
+            guard !content.isEmpty, let room = room(for: number) else { continue }
+            if !part.contentEncoding.isEmpty {
+                let decoded = ContentCodings.decodeAll(content, codings: part.contentEncoding, limit: room)
+                if !decoded.isWhole { closed.append((part.contentEncoding.joined(separator: ", "), number)) }
+                if !decoded.undone.isEmpty {
+                    consider(
+                        decoded.bytes, from: number, at: part.content.lowerBound,
+                        .codings(decoded.undone.map(\.rawValue)), source: nil)
+                }
+            } else if part.transferEncoding == "quoted-printable" {
+                var output: [UInt8] = []
+                TextDecoding.undo(.quotedPrintable, of: content, into: &output)
+                consider(output, from: number, at: part.content.lowerBound, .part, source: nil)
+            } else if let text = BrotliGuess.text(in: content, limit: room) {
+                consider(
+                    text, from: number, at: part.content.lowerBound,
+                    .codings([ContentDecoder.Coding.brotli.rawValue]), source: nil)
+            }
+        }
+    }
+
+    /// Values that a container cuts into chunks: rows of SQLite over several pages, chunked strings of CBOR.
+    mutating func unpack(_ bytes: UnsafeRawBufferPointer, databases: [Int], number: Int) {
+        for start in databases {
+            guard let room = room(for: number) else { return }
+            guard let payloads = SQLitePayloads(UnsafeRawBufferPointer(rebasing: bytes[start...])) else { continue }
+            var found: [([UInt8], Int)] = []
+            if !payloads.forEach(limit: room, { found.append(($0, $1)) }) { note("decoded-bytes", number) }
+            for (payload, place) in found {
+                consider(payload, from: number, at: start + place, .container("sqlite"), source: nil)
+            }
+        }
+        for (string, place) in CBORChunks(bytes)?.strings ?? [] {
+            guard room(for: number) != nil else { return }
+            consider(string, from: number, at: place, .container("cbor"), source: nil)
+        }
+    }
+}

@@ -1,0 +1,190 @@
+/// Runs of characters that may be a value in base64, base32, base58 or hex.
+extension ViewScan {
+    mutating func decodeRuns(_ bytes: UnsafeRawBufferPointer, number: Int, signs: Signs) {
+        var runs = AlphabetRuns(.base64)
+        var output: [UInt8] = []
+        let isHead = views[number].step == .head
+        while let run = runs.nextRun(in: bytes) {
+            let text = UnsafeRawBufferPointer(rebasing: bytes[run])
+            if AlphabetRuns.isUUID(text) { continue }
+            guard room(for: number) != nil else { return }
+            guard isHead else {
+                decodeRun(run, of: bytes, number: number, isHead: isHead, into: &output)
+                continue
+            }
+            let hash = ContentHash(text)
+            if innocentRuns.contains(hash) { continue }
+            let before = (worthwhile, exhausted.count)
+            decodeRun(run, of: bytes, number: number, isHead: isHead, into: &output)
+            if before == (worthwhile, exhausted.count), innocentRuns.count < Self.maximumInnocentRuns {
+                innocentRuns.insert(hash)
+            }
+        }
+        for group in signs.base64 where group >= 0 {
+            var start = group
+            while start >= 4, bytes[(start - 4)..<start].allSatisfy({ ByteClass.base64Value[Int($0)] != 255 }) {
+                start -= 4
+            }
+            decodeBase64(bytes, start..<Self.runEnd(bytes, from: group), number: number, into: &output)
+        }
+        for digits in signs.hex {
+            var start = digits
+            while start >= 2, Hex.byte(bytes[start - 2], bytes[start - 1]) != nil { start -= 2 }
+            decodeHex(bytes, start..<bytes.count, number: number, into: &output)
+        }
+        var spaced = SpacedHexRuns()
+        while let run = spaced.nextRun(in: bytes) {
+            guard room(for: number) != nil else { return }
+            output.removeAll(keepingCapacity: true)
+            TextDecoding.spacedHex(UnsafeRawBufferPointer(rebasing: bytes[run]), into: &output)
+            consider(output, from: number, at: run.lowerBound, .hex, source: nil)
+        }
+        for (places, step) in [(signs.rot13, View.Step.rot13), (signs.reversed, .reversed)] {
+            for place in places {
+                var start = place
+                while start > 0, ByteClass.base64Value[Int(bytes[start - 1])] != 255 { start -= 1 }
+                turn(start..<Self.runEnd(bytes, from: place), of: bytes, number: number, step)
+            }
+        }
+    }
+
+    private static func runEnd(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+        var end = start
+        while end < bytes.count, ByteClass.base64Value[Int(bytes[end])] != 255 { end += 1 }
+        return end
+    }
+
+    private mutating func decodeRun(
+        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, isHead: Bool, into output: inout [UInt8]
+    ) {
+        let text = UnsafeRawBufferPointer(rebasing: bytes[run])
+        let isGlued = ByteClass.isGlued(run, in: bytes, isHead: isHead)
+        let alphabets = ByteClass.alphabets(of: text)
+        if alphabets.contains(.hex) {
+            decodeHex(bytes, run, number: number, into: &output)
+            for phase in isGlued ? [1] : AlphabetRuns.laterHexPhases(text) {
+                decodeHex(bytes, run.lowerBound + phase..<run.upperBound, number: number, into: &output)
+            }
+            return
+        }
+        if text.count >= 8 {
+            // A zlib stream begins "eJ", "eA", "eF" or "eN" in base64.
+            let (first, second, last, secondLast) = (text[0], text[1], text[text.count - 1], text[text.count - 2])
+            if first == 0x72, [0x57, 0x4E, 0x53, 0x41].contains(second) {
+                turn(run, of: bytes, number: number, .rot13)
+            }
+            if last == 0x65, [0x4A, 0x41, 0x46, 0x4E].contains(secondLast) {
+                turn(run, of: bytes, number: number, .reversed)
+            }
+        }
+        decodeBase64(bytes, run, number: number, into: &output)
+        for phase in isGlued ? [1, 2, 3] : AlphabetRuns.laterPhases(text) where text.count > phase {
+            decodeBase64(bytes, run.lowerBound + phase..<run.upperBound, number: number, into: &output)
+        }
+        decodeInside(run, of: bytes, number: number, isGlued: isGlued, into: &output)
+    }
+
+    /// Decodes what a run of base64 characters may hold besides base64: words in base32 and base58, hex digits between
+    /// other characters, and segments of a path.
+    private mutating func decodeInside(
+        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, isGlued: Bool, into output: inout [UInt8]
+    ) {
+        let text = UnsafeRawBufferPointer(rebasing: bytes[run])
+        var digits = AlphabetRuns(.hex)
+        while let found = digits.nextRun(in: text) {
+            decodeHex(
+                bytes, run.lowerBound + found.lowerBound..<run.lowerBound + found.upperBound, number: number,
+                into: &output)
+        }
+        var start = run.lowerBound
+        while start < run.upperBound {
+            var end = start
+            while end < run.upperBound, ByteClass.isAlphanumeric(bytes[end]) { end += 1 }
+            if end - start >= AlphabetRuns.shortest {
+                decodeWord(start..<end, of: bytes, number: number, isGlued: isGlued, into: &output)
+            }
+            start = end + 1
+        }
+        // In a path the value begins after some slash; base64 may hold slashes itself, so it is read to the end.
+        var slash = ByteSearch.first(0x2F, in: text, from: 0)
+        var tried = 0
+        while let found = slash, tried < Self.triedSegments, text.count - found > AlphabetRuns.shortest {
+            // In long base64 a slash is nearly always its own.
+            if text.count <= Self.longestPath || AlphabetRuns.reads(text, from: found + 1) {
+                decodeBase64(bytes, run.lowerBound + found + 1..<run.upperBound, number: number, into: &output)
+            }
+            slash = ByteSearch.first(0x2F, in: text, from: found + 1)
+            tried += 1
+        }
+    }
+
+    /// A word of letters and digits. In a binary container the length before it, or the tag behind it, may read as a
+    /// letter too.
+    private mutating func decodeWord(
+        _ word: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, isGlued: Bool, into output: inout [UInt8]
+    ) {
+        let isName = views[number].shapes != .exact
+        for (head, tail) in Self.trims.prefix(isGlued ? Self.trims.count : 1)
+        where word.count - head - tail >= AlphabetRuns.shortest {
+            let range = word.lowerBound + head..<word.upperBound - tail
+            let text = UnsafeRawBufferPointer(rebasing: bytes[range])
+            let alphabets = ByteClass.alphabets(of: text)
+            // Case means nothing in a name (DNS 0x20).
+            let isBase32 = !alphabets.isDisjoint(with: [.base32, .base32InLowerCase])
+            let isBase32Hex = !alphabets.isDisjoint(with: [.base32Hex, .base32HexInLowerCase])
+            if isBase32 || (isName && text.allSatisfy { ByteClass.base32Value($0) != nil }) {
+                output.removeAll(keepingCapacity: true)
+                TextDecoding.base32(text, isHex: false, into: &output)
+                consider(output, from: number, at: range.lowerBound, .base32, source: nil)
+            }
+            if isBase32Hex || (isName && text.allSatisfy { ByteClass.base32HexValue($0) != nil }) {
+                output.removeAll(keepingCapacity: true)
+                TextDecoding.base32(text, isHex: true, into: &output)
+                consider(output, from: number, at: range.lowerBound, .base32hex, source: nil)
+            }
+            guard alphabets.contains(.base58) else { continue }
+            output.removeAll(keepingCapacity: true)
+            if Base58.decode(text, into: &output) {
+                consider(output, from: number, at: range.lowerBound, .base58, source: nil)
+            } else {
+                note("base58", number)
+            }
+        }
+    }
+
+    private mutating func decodeHex(
+        _ bytes: UnsafeRawBufferPointer, _ run: Range<Int>, number: Int, into output: inout [UInt8]
+    ) {
+        output.removeAll(keepingCapacity: true)
+        TextDecoding.hex(UnsafeRawBufferPointer(rebasing: bytes[run]), into: &output)
+        consider(output, from: number, at: run.lowerBound, .hex, source: nil)
+    }
+
+    private mutating func decodeBase64(
+        _ bytes: UnsafeRawBufferPointer, _ run: Range<Int>, number: Int, into output: inout [UInt8]
+    ) {
+        output.removeAll(keepingCapacity: true)
+        let text = UnsafeRawBufferPointer(rebasing: bytes[run])
+        TextDecoding.base64(text, into: &output)
+        let isURL = ByteSearch.first(0x2D, in: text, from: 0) != nil || ByteSearch.first(0x5F, in: text, from: 0) != nil
+        consider(output, from: number, at: run.lowerBound, isURL ? .base64url : .base64, source: nil)
+    }
+
+    /// Undoes `rot13` or `reversed` over one run.
+    private mutating func turn(
+        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, _ step: View.Step
+    ) {
+        guard room(for: number) != nil else { return }
+        let text = UnsafeRawBufferPointer(rebasing: bytes[run])
+        consider(
+            step == .rot13 ? text.map(ValueEncoder.rot13) : text.reversed(), from: number, at: run.lowerBound, step,
+            source: nil)
+    }
+
+    /// Runs up to this length are decoded behind each slash, whatever comes out.
+    private static let longestPath = 256
+    /// Slashes of one run after which base64 is tried.
+    private static let triedSegments = 4
+    /// Characters left out at a word's start and end.
+    private static let trims = [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (2, 2)]
+}
