@@ -36,6 +36,7 @@ extension SessionModel {
         if source == "request" { names = Array(names.prefix(1)) }
         let summary = FlowSummary(flow, names: names, nameSource: source)
         tally(summary, flow)
+        keepVendorContact(summary)
         let chiaNames = summary.names.filter { isChia($0) }
         if !chiaNames.isEmpty {
             if chiaFlows.count < limits.contacts {

@@ -15,6 +15,7 @@ extension SessionModel {
         let isAssociation = isChiaHost && OSNoiseHosts.isAssociationPath(request.path)
 
         if request.method != "CONNECT" {
+            if request.target.hasPrefix("http") { usesProxy = true }
             flow?.requests += 1
             if isAssociation, actor.actor == .os || actor.actor == .unknown { flow?.associationRequests += 1 }
             if let known = flow?.actor { flow?.actor = known.combined(with: actor) }
@@ -29,6 +30,7 @@ extension SessionModel {
             }
         } else if flow != nil {
             flow?.hasConnect = true
+            usesProxy = true
             flow?.tunnelActor = actor
             flows[exchange.id.connection] = flow
         }
@@ -40,6 +42,11 @@ extension SessionModel {
                     RequestRecord(exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor))
             } else {
                 giveUp("requests to Chia")
+            }
+            if isChiaHost, actor.actor == .browser {
+                let record = RequestRecord(
+                    exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor)
+                keepReturnLinks(exchange, request, record)
             }
             if actor.actor == .browser, let token = Token.first(in: request.target) {
                 learn(.token, token, since: nil)

@@ -42,7 +42,7 @@ extension SessionModel {
         ).bursts(of: reading.taps)
         for (table, isFull) in [
             ("names", names.isFull), ("marks", marks.isFull), ("unread hosts", dark.isFull),
-            ("needles", needles.isFull),
+            ("needles", needles.isFull), ("contacts with vendors", vendors.isFull),
         ] where isFull {
             giveUp(table)
         }
@@ -57,12 +57,16 @@ extension SessionModel {
         let projections = projections.sorted {
             ($0.record.started.time, $0.record.id) < ($1.record.started.time, $1.record.id)
         }
+        vendors.sort()
         let chiaRequests = chiaRequests.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) }
         return Session(
             policy: policy, roles: roles, redactor: redactor, summary: summary,
             isWhole: hasEnded && summary.isComplete, span: span(attempts), marks: reading, attempts: attempts,
             bursts: bursts, inferredPartner: inferred,
-            projections: projections, requests: requestLog, projectionBook: ProjectionBook(projections), urls: urls,
+            projections: projections, requests: requestLog, vendors: vendors,
+            usesForeignProxy: usesProxy && !summary.isOwnRecording,
+            returnLinks: returnLinks.sorted { ($0.at, $0.text) < ($1.at, $1.text) },
+            projectionBook: ProjectionBook(projections), urls: urls,
             neutralURLs: neutralURLs, contacts: contacts.contacts, hasSpareConnections: contacts.hasSpares,
             chiaRequests: chiaRequests, leaks: leaks,
             scanGaps: scanGaps.sorted { ($0.started, $0.evidence.subject) < ($1.started, $1.evidence.subject) },
@@ -77,10 +81,13 @@ extension SessionModel {
             givenUp: givenUp, proxyFaults: proxyFaults, proxyFailures: proxyFailures,
             withheldForms: withheldForms, withheldConnections: withheldConnections,
             index: SessionIndex(
-                urls: urls, neutralURLs: neutralURLs, attempts: attempts, nameless: nameless,
-                chiaRequests: chiaRequests, marks: reading),
+                urls: urls, neutralURLs: neutralURLs, attempts: attempts, projections: projections, nameless: nameless,
+                dark: dark.hosts, chiaRequests: chiaRequests, marks: reading),
             shareBursts: bursts.filter { $0.target == .share }, neutralBursts: bursts.filter { $0.target == .neutral },
-            operations: Operation.all(of: attempts))
+            operations: Operation.all(of: attempts),
+            foregrounds: ForegroundFinder.foregrounds(
+                marks: reading.marks, projections: projections,
+                handoffs: reading.taps.filter(\.isAction).map(\.span.earliest) + attempts.map(\.started) + opened))
     }
 
     /// A URL that the browser opened was delivered, whatever acknowledgement is missing from the capture; unless another
@@ -116,6 +123,7 @@ extension SessionModel {
             }
             flow.names = [name]
             flow.nameSource = "DNS answer"
+            keepVendorContact(flow)
             if roles.isChia(name) {
                 if chiaFlows.count < limits.contacts { chiaFlows.append(flow) } else { giveUp("connections to Chia") }
             }

@@ -170,6 +170,9 @@ public struct Policy: Hashable, Sendable {
     public var requests = Requests()
     /// Whether the file names the projection request: then its absence tells something.
     public var namesProjection = false
+    /// The generic return link as the partner registered it, with its query and fragment if it has one (HR-61); nil when
+    /// the policy does not say.
+    public var returnLink: String?
     public var eligibility = Eligibility.remote
     public var strictSelection = false
     public var fields = Fields()
@@ -193,7 +196,7 @@ public struct Policy: Hashable, Sendable {
     /// Words for `must-exercise` beside matrix rows and rule ids.
     public static let exercises = [
         "share", "neutral", "double-tap", "uncertain-retry", "definitive-rejection", "policy-link", "background",
-        "return",
+        "foreground", "return", "crafted-return", "invalid-context",
     ]
 
     /// Makes the default policy.

@@ -35,6 +35,7 @@ public enum PolicyText {
         ]
         lines += hosts(suggestion) + requests(suggestion)
         lines += [
+            "# return-link: https://www.partner.example/   # the generic return link, as it is registered (HR-61)",
             "# eligibility: remote               # or local: the app decides without its backend (HR-06)",
             "# strict-selection: false           # true: a catalog id in telemetry is an error (HR-48)",
             "# fields:                           # JSON pointers into the session request and the projection",
