@@ -71,8 +71,6 @@ public struct TraceFacts: Hashable, Sendable {
 struct TraceFactsMaker {
     let session: Session
 
-    /// How long after coming back or returning is compared.
-    static let window = Nanoseconds.seconds(30)
     /// A tap this long before a navigation of the browser made it.
     static let tapWindow = Nanoseconds.seconds(10)
     /// Key uses, openings and links kept of one trace.
@@ -183,7 +181,8 @@ struct TraceFactsMaker {
     /// What the app sent in the half minute after a mark; the mark that ends it sooner makes it incomparable.
     private func traffic(_ mark: Mark, next: Mark?, absence: Nanoseconds?) -> TraceFacts.Traffic {
         let start = mark.span.earliest
-        let end = mark.span.latest.advanced(byNanoseconds: Self.window.count)
+        let window = session.policy.timing.afterReturn
+        let end = mark.span.latest.advanced(byNanoseconds: window.count)
         var traffic = TraceFacts.Traffic(
             counts: [:], telemetry: [], gap: nil, absence: absence, evidence: session.evidence(mark))
         for request in session.appRequests(from: start, until: end) {
@@ -199,12 +198,12 @@ struct TraceFactsMaker {
             if let next, next.span.earliest < end {
                 judgement.doubt(
                     "window-cut-short",
-                    "\(next.kind.rawValue) comes \(Nanoseconds(next.span.earliest.nanoseconds(since: start))) after \(mark.kind.rawValue), sooner than \(Self.window)",
-                    remedy: "leave the app alone for \(Self.window) after \(mark.kind.rawValue), in every run")
+                    "\(next.kind.rawValue) comes \(Nanoseconds(next.span.earliest.nanoseconds(since: start))) after \(mark.kind.rawValue), sooner than \(window)",
+                    remedy: "leave the app alone for \(window) after \(mark.kind.rawValue), in every run")
             } else if session.ended < end {
                 judgement.doubt(
-                    "trace-ended", "the trace ends within \(Self.window) of \(mark.kind.rawValue)",
-                    remedy: "record for \(Self.window) after \(mark.kind.rawValue), in every run")
+                    "trace-ended", "the trace ends within \(window) of \(mark.kind.rawValue)",
+                    remedy: "record for \(window) after \(mark.kind.rawValue), in every run")
             }
             session.doubtUnread(from: start, until: end, &judgement)
         }

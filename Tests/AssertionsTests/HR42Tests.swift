@@ -33,6 +33,18 @@ import Testing
         #expect(late.sentence.contains("5 s allowed") && late.findings[0].evidence.count == 2)
     }
 
+    @Test func thePolicySaysHowSoon() throws {
+        var session = ScriptedSession.inTheBrowser()
+        session.policyText += "\ntiming: {refresh: 1s}"
+        for (time, verdict) in [(50.85, Verdict.pass), (51.1, .fail)] {
+            let result = try judge(session, end: 52) {
+                $0.mark(.foreground, at: 50)
+                $0.projection(at: time)
+            }
+            #expect(result.verdict == verdict, "\(time): \(result)")
+        }
+    }
+
     @Test func noProjectionFails() throws {
         let result = try judge { $0.mark(.foreground, at: 50) }
         #expect(

@@ -123,6 +123,15 @@ import Testing
             }.verdict == .pass)
     }
 
+    @Test func thePolicySaysHowLong() throws {
+        let policy = ScriptedSession.returnPolicy + "\ntiming: {after-return: 2s}"
+        let event = { (session: inout ScriptedSession, time: Double) -> Void in
+            session.exchange(.app, "POST", "https://api.partner.example/e", at: time, body: "{}")
+        }
+        #expect(try judge(policy: policy, end: 60) { event(&$0, 52.1) }.verdict == .pass)
+        #expect(try judge(policy: policy, end: 60) { event(&$0, 51.9) }.verdict == .fail)
+    }
+
     @Test func aShortTraceIsAnAssumption() throws {
         let result = try judge(end: 60) { _ in }
         #expect(result.verdict == .pass && result.assumptions.map(\.code) == ["observed-only"], "\(result)")

@@ -297,13 +297,11 @@ import Testing
                 == .notApplicable)
     }
 
-    @Test func anAppInTheForegroundSendsAnyway() throws {
-        let result = try ScriptedSession.result("HR-66") {
-            $0.mark(.foreground, at: 45)
-            $0.mark(.linkOpened, at: 50, attributes: ["host": "evil.example"])
-            Self.home(&$0, at: 51)
-        }
-        #expect(result.reason?.code == "app-in-foreground", "\(result)")
+    @Test func thePolicySaysHowLong() throws {
+        var session = ScriptedSession.inTheBrowser()
+        session.policyText += "\ntiming: {foreign-link: 1s}"
+        #expect(try judge(session) { Self.home(&$0, at: 51.1) }.verdict == .pass)
+        #expect(try judge(session) { Self.home(&$0, at: 50.9) }.verdict == .fail)
     }
 
     @Test func browserAndSystemAreNotTheApp() throws {

@@ -15,9 +15,6 @@ struct OutcomeWord: Hashable, Sendable {
     static let limit = 16
     static let besideLimit = 256
 
-    /// Whether a text stands beside the word.
-    func isBeside(_ text: String) -> Bool { beside.contains(ContentHash(text: text)) }
-
     // MARK: vocabulary
 
     private static let words: Set<String> = [

@@ -41,6 +41,8 @@ struct VendorLog: Sendable {
     /// Bytes kept of one request, and requests.
     static let contentLength = 8 << 10
     static let contentLimit = 500
+    /// Addresses and ids of items that are looked for in it.
+    static let addressLimit = 200
 
     mutating func append(_ contact: VendorContact) {
         guard contacts.count < VendorContact.limit else { return isFull = true }
@@ -116,7 +118,7 @@ extension Session {
     func handoffTimes(until ends: Set<Mark.Kind>) -> [TimeSpan] {
         var times: [TimeSpan] = []
         var start: Instant?
-        for mark in marks(ends.union([.tap])) {
+        for mark in marks(ends.union([.tap])) where times.count < Session.windowLimit {
             if mark.kind == .tap {
                 guard mark.target != .return, mark.target != .other else { continue }
                 start = start ?? mark.span.earliest

@@ -286,6 +286,9 @@ extension PolicyReader {
                 member("url-lifetime", \.urlLifetime), member("clock-error", \.clockError),
                 member("observe-after", \.observeAfter), member("hand-mark", \.handMark),
                 member("retry-horizon", \.retryHorizon), member("url-margin", \.urlMargin),
+                member("refresh", \.refresh),
+                member("after-return", \.afterReturn), member("away", \.away), member("foreign-link", \.foreignLink),
+                member("quiet-start", \.quietStart),
                 member("projection-max-age", \.projectionMaxAge),
             ])
         timing = read

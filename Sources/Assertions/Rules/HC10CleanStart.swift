@@ -9,15 +9,14 @@ enum CleanStart: Rule {
     static let description = RuleDescription(
         id: "HC-10", name: "clean-start", severity: .warning,
         sentence: "The test began with a cold app, a clean browser and a quiet while.", heading: "The test matrix",
-        inconclusiveWhen: "never; what is missing is an assumption")
-
-    /// How long nobody taps after the launch.
-    static let quiet = Nanoseconds.seconds(10)
+        inconclusiveWhen: "never; what is missing is an assumption",
+        options: ["timing: {quiet-start}"])
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no tap is marked"
         guard let tap = session.taps.map(\.span.earliest).min() else { return }
         judgement.exercised()
+        let quiet = session.policy.timing.quietStart
         let launch = session.marks([.launch]).last { $0.span.earliest <= tap }
         let clean = session.marks([.browserClean]).first { $0.span.earliest <= tap }
         for mark in [launch, clean].compactMap(\.self) { judgement.looked(at: session.evidence(mark)) }

@@ -4,7 +4,7 @@ internal import SessionTrace
 /// for a current projection.
 ///
 /// The contract (CONTRACT.md, "The tap sequence" 6) wants a current projection then. Each `foreground` and `restore`
-/// mark with an item on the screen must be followed, within five seconds, by a projection request that is answered; 304
+/// mark with an item on the screen must be followed, within `timing: refresh` (5 s), by a projection request that is answered; 304
 /// counts, a copy from a cache without a request does not. An item is on the screen when the mark's `screen` or `item`
 /// says so, or when the app had shown one and no generic return led home since.
 ///
@@ -14,17 +14,14 @@ internal import SessionTrace
 enum RefreshOnForeground: Rule {
     static let description = RuleDescription(
         id: "HR-42", name: "refresh-on-foreground", severity: .error,
-        sentence: "Coming back to an item, the app asks for a current projection within five seconds.",
+        sentence: "Coming back to an item, the app asks for a current projection in time.",
         heading: "The tap sequence", matrix: ["M-09"],
         inconclusiveWhen:
             "the network was cut, the app left again, the projection was asked for in vain, or the partner's traffic stayed unread",
-        options: ["requests: {projection}", "timing: {clock-error}"],
+        options: ["requests: {projection}", "timing: {refresh, clock-error, hand-mark}"],
         example:
             "The person comes back from the browser to the item, and the app shows it from memory. Fail: no projection request within 5 s of the foreground mark."
     )
-
-    /// How soon the projection request must follow.
-    static let window = Nanoseconds.seconds(5)
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "the app did not come back with an item on the screen"
@@ -39,7 +36,8 @@ enum RefreshOnForeground: Rule {
         for foreground in session.foregrounds {
             guard case .item(let item) = foreground.screen else { continue }
             let view = View(
-                foreground, item, reach: session.reach(of: foreground.mark), projections)
+                foreground, item, reach: session.reach(of: foreground.mark), window: session.policy.timing.refresh,
+                projections)
             judgement.looked(at: session.evidence(foreground.mark))
             if let answer = view.answer {
                 refreshed += 1
@@ -60,6 +58,8 @@ enum RefreshOnForeground: Rule {
     private struct View {
         var mark: Mark
         var reach: TimeSpan
+        /// How soon the projection request must follow.
+        var window: Nanoseconds
         var next: Mark?
         /// The projection that came; nil when none did.
         var answer: RequestRecord?
@@ -70,14 +70,15 @@ enum RefreshOnForeground: Rule {
         /// The last one before.
         var before: Projection?
 
-        var deadline: Instant { reach.latest.advanced(byNanoseconds: RefreshOnForeground.window.count) }
+        var deadline: Instant { reach.latest.advanced(byNanoseconds: window.count) }
 
         init(
-            _ foreground: Foreground, _ item: String?, reach: TimeSpan, _ projections: [Projection]
+            _ foreground: Foreground, _ item: String?, reach: TimeSpan, window: Nanoseconds, _ projections: [Projection]
         ) {
             mark = foreground.mark
             next = foreground.next
             self.reach = reach
+            self.window = window
             let start = projections.partitioningIndex { $0.record.started.time >= reach.earliest }
             before = start > 0 ? projections[start - 1] : nil
             for projection in projections[start...] {
@@ -102,6 +103,7 @@ enum RefreshOnForeground: Rule {
 
     private static func judgeMissing(_ view: View, _ session: Session, _ judgement: inout Judgement) {
         let name = "the \(view.mark.kind.rawValue) mark"
+        let window = view.window
         if session.isOffline(from: view.reach.earliest, until: view.deadline) {
             return judgement.doubt(
                 "offline", "the network was cut around \(name), so that no projection could be fetched",

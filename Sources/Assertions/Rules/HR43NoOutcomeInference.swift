@@ -17,17 +17,15 @@ enum NoOutcomeInference: Rule {
         sentence: "Coming back after a handoff, the app sends nothing that tells or guesses how it ended.",
         heading: "The tap sequence", matrix: ["M-09"],
         inconclusiveWhen: "nothing tells who sent a request after coming back, or traffic stayed unread",
-        options: ["requests: {foreground-allow, home, projection}"],
+        options: ["requests: {foreground-allow, home, projection}", "timing: {after-return}"],
         example:
             "After coming back the app posts {\"item\":\"item-4711\",\"elapsed_ms\":48211} to its own collector. Fail, error: outcome-words; a plain app_open event would be a warning."
     )
 
-    /// How long after coming back is looked at.
-    static let window = Nanoseconds.seconds(30)
-
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "the app did not come back after a handoff"
-        let items = session.selectionIDs
+        let items = Set(session.selectionIDs.map { ContentHash(text: $0) })
+        let window = session.policy.timing.afterReturn
         var requests = 0
         var times = 0
         for foreground in session.foregrounds where foreground.isAfterHandoff {
@@ -49,13 +47,13 @@ enum NoOutcomeInference: Rule {
     }
 
     private static func judge(
-        _ request: LoggedRequest, _ foreground: Foreground, _ items: [String], _ session: Session,
+        _ request: LoggedRequest, _ foreground: Foreground, _ items: Set<ContentHash>, _ session: Session,
         _ judgement: inout Judgement
     ) {
         let delay = Nanoseconds(max(0, request.started.time.nanoseconds(since: foreground.mark.span.earliest)))
         let purpose = session.purpose(of: request)
         if let word = request.outcomeWords.first(where: { word in
-            word.isBesideItemName || items.contains(where: word.isBeside)
+            word.isBesideItemName || !word.beside.isDisjoint(with: items)
         }) {
             if request.actor.actor == .unknown { return session.doubtSender(request, &judgement) }
             judgement.violation(

@@ -16,6 +16,7 @@ enum NoBackgroundObservation: Rule {
         sentence: "While the person is in the browser, the app makes no periodic request.",
         heading: "The tap sequence", matrix: ["M-09"],
         inconclusiveWhen: "traffic of the app stayed unread while it was in the background, or a poller is not known",
+        options: ["timing: {away}"],
         example:
             "Behind the browser the app asks GET /account every 10 s. Fail, warning: 4 requests, 10 s apart on average, deviation 0.02 of it."
     )
@@ -26,8 +27,6 @@ enum NoBackgroundObservation: Rule {
     static let shortest = Nanoseconds.milliseconds(250)
     /// The deviation, in parts of the mean distance, below which distances are even.
     static let evenness = 0.3
-    /// How long the time in the browser must be for a poll to show.
-    static let watch = Nanoseconds.seconds(30)
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "the app was not left for the browser"
@@ -49,6 +48,7 @@ enum NoBackgroundObservation: Rule {
         guard !absences.isEmpty else { return }
         judgement.passSentence =
             "\(counted(requests, "request")) of the app while it was left for \(longest), none of them periodic"
+        let watch = session.policy.timing.away
         if longest < watch {
             judgement.assume("observed-only", "the app was left for \(longest) only, not \(watch)")
         }
@@ -95,7 +95,7 @@ enum NoBackgroundObservation: Rule {
                     from: opened.started.time, until: end ?? .distantFuture, evidence: opened.evidence("navigation")))
         }
         // What follows the end of the trace can't be watched.
-        return absences.map { absence in
+        return absences.prefix(Session.windowLimit).map { absence in
             var absence = absence
             absence.until = max(absence.from, min(absence.until, session.span.latest.advanced(byNanoseconds: 1)))
             return absence

@@ -77,7 +77,9 @@ enum NoShortenerOrPreview: Rule {
     ) {
         let subject = request.subject(session.redactor)
         let isDuring = times.contains { $0.earliest <= request.started.time && request.started.time <= $0.latest }
-        let holdsNeutral = session.neutralURLs.contains { session.holdsAddress($0.address, request) }
+        let holdsNeutral = session.neutralURLs.prefix(VendorLog.addressLimit).contains {
+            session.holdsAddress($0.address, request)
+        }
         guard isDuring || holdsNeutral else { return }
         switch request.actor.actor {
         case .browser, .os:

@@ -35,7 +35,7 @@ enum NoClickAttribution: Rule {
             leaking[request.id] =
                 hit.isHandoffToken ? "\(LeakRules.name(hit, session)) in \(hit.place)" : "the item's id in \(hit.place)"
         }
-        let items = session.selectionIDs.filter { $0.utf8.count >= 8 }
+        let items = Array(session.selectionIDs.filter { $0.utf8.count >= 8 }.prefix(VendorLog.addressLimit))
         var requests = 0
         for request in session.requests.requests {
             guard let host = request.host, let kind = session.roles.vendorKind(of: host), kind.isAboutClicks,
@@ -45,7 +45,9 @@ enum NoClickAttribution: Rule {
             let isDuring = times.contains { $0.earliest <= request.started.time && request.started.time <= $0.latest }
             let carried =
                 leaking[request.id]
-                ?? (session.neutralURLs.contains { session.holdsAddress($0.address, request) }
+                ?? (session.neutralURLs.prefix(VendorLog.addressLimit).contains {
+                    session.holdsAddress($0.address, request)
+                }
                     ? "the neutral URL" : holdsItem(request, items, session) ? "the item's id" : nil)
             guard carried != nil || (isDuring && isEvent(request)) else { continue }
             report(request, kind, carried, session, &judgement)

@@ -16,7 +16,7 @@ enum CraftedReturnIgnored: Rule {
         sentence: "Crafted values of a return link turn up in no request of the app.",
         heading: "Generic return", matrix: ["M-08"],
         inconclusiveWhen: "the crafted values can't be told from others, or traffic of the app stayed unread",
-        options: ["hosts: {return, opaque-ok}"],
+        options: ["hosts: {return, opaque-ok}", "timing: {after-return}"],
         example:
             "The return link has ?ref=canary-81c2f0aa, and the app's next analytics event holds it in base64. Fail: crafted-value-sent, with field and decode chain."
     )
@@ -28,7 +28,7 @@ enum CraftedReturnIgnored: Rule {
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no return link with crafted values was followed"
-        for mark in session.marks([.return]) {
+        for mark in session.marks([.return]).prefix(Session.windowLimit) {
             let crafted = crafted(mark)
             guard !crafted.isEmpty else { continue }
             judgement.looked(at: session.evidence(mark))
@@ -84,7 +84,7 @@ enum CraftedReturnIgnored: Rule {
                 "\(gap.evidence.subject) could not be searched in full at \(gap.gap.place)",
                 remedy: Session.remedy(.undecodableContent))
         }
-        session.assumeWatched(NoOutcomeInference.window, since: mark.span.latest, "the return", &judgement)
+        session.assumeWatched(session.policy.timing.afterReturn, since: mark.span.latest, "the return", &judgement)
     }
 
     private static func report(

@@ -16,7 +16,9 @@ enum ReturnGoesHome: Rule {
         sentence: "After a generic return the app asks for the marketplace's home and nothing else.",
         heading: "Generic return", matrix: ["M-08"],
         inconclusiveWhen: "the policy names no home, or traffic of the app stayed unread after the return",
-        options: ["requests: {home, foreground-allow, projection}", "hosts: {partner-assets}"],
+        options: [
+            "requests: {home, foreground-allow, projection}", "hosts: {partner-assets}", "timing: {after-return}",
+        ],
         example:
             "The return link names an order, and the app opens it: GET /orders/{id} follows. Fail: not-home, with the request."
     )
@@ -26,11 +28,16 @@ enum ReturnGoesHome: Rule {
         let windows = session.returnWindows
         var home = 0
         var requests = 0
+        // Projections that had been asked for before.
+        var known: Set<Substring> = []
+        var seen = Instant.distantPast
         for window in windows {
             judgement.looked(at: session.evidence(window.mark))
-            let known = Set(
-                session.requests.requests(from: .distantPast, until: window.from)
-                    .filter { session.purpose(of: $0) == .projection }.map(\.path))
+            for request in session.requests.requests(from: seen, until: window.from)
+            where session.purpose(of: request) == .projection {
+                known.insert(request.path)
+            }
+            seen = window.from
             for request in session.appRequests(from: window.from, until: window.until) {
                 requests += 1
                 if session.purpose(of: request) == .home { home += 1 }
@@ -39,7 +46,7 @@ enum ReturnGoesHome: Rule {
             session.doubtUnread(from: window.from, until: window.until, &judgement)
             if window.isOpen {
                 session.assumeWatched(
-                    NoOutcomeInference.window, since: window.mark.span.latest, "the return", &judgement)
+                    session.policy.timing.afterReturn, since: window.mark.span.latest, "the return", &judgement)
             }
         }
         guard !windows.isEmpty else { return }
@@ -102,14 +109,19 @@ struct ReturnWindow {
 }
 
 extension Session {
+    /// Times of one kind that a rule looks at; further ones are left out.
+    static let windowLimit = 1_000
+
     /// The times after generic returns: from each `return` mark, else each tap on the return link, until the next tap or
     /// until the app is left.
     var returnWindows: [ReturnWindow] {
         let ends: Set<Mark.Kind> = [.tap, .background, .kill, .launch, .opened, .linkOpened, .return]
         let all = marks(ends.union([.end]))
+        // Each is asked about all that stayed unread.
         let hasReturns = all.contains { $0.kind == .return }
         var windows: [ReturnWindow] = []
         for (place, mark) in all.enumerated() {
+            guard windows.count < Self.windowLimit else { break }
             guard mark.kind == .return || (!hasReturns && mark.kind == .tap && mark.target == .return) else { continue }
             let next = all[(place + 1)...].first { ends.contains($0.kind) }
             let end = all[(place + 1)...].first?.span.earliest ?? .distantFuture

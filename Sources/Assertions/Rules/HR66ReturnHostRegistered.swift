@@ -3,45 +3,31 @@ internal import SessionTrace
 /// **HR-66 return-host-registered.** A link on a host that is not registered does not bring the app to life.
 ///
 /// The contract (CONTRACT.md, "Generic return") has the handler check the registered host. The tester opens a link on another
-/// host, and says so with a `link-opened` mark whose `host` or `url` names it; for five seconds the app must send nothing.
-/// A link on a return host is no test of this rule.
+/// host, and says so with a `link-opened` mark whose `host` or `url` names it; for `timing: foreign-link` (5 s) the app must
+/// send nothing. Whoever opens a link is in another app. A link on a return host is no test of this rule.
 ///
-/// Inconclusive: the app was in the foreground when the link was opened; the network was cut; a sender that is not known;
-/// unread traffic in that time. Traps: services of the system; the browser that opens the foreign link.
+/// Inconclusive: the network was cut; a sender that is not known; unread traffic in that time, or a trace that ends in it. Traps: services of the system; the browser that opens the foreign link.
 enum ReturnHostRegistered: Rule {
     static let description = RuleDescription(
         id: "HR-66", name: "return-host-registered", severity: .warning,
         sentence: "A link on a host that is not registered does not make the app send anything.",
         heading: "Generic return", matrix: ["M-08"],
-        inconclusiveWhen: "the app was in the foreground already, or nothing tells who sent something",
-        options: ["hosts: {return}", "return-link"],
+        inconclusiveWhen: "nothing tells who sent something after the link, or traffic stayed unread",
+        options: ["hosts: {return}", "return-link", "timing: {foreign-link}"],
         example:
             "A link on a look-alike host opens the app, which asks for its home 800 ms later. Fail, warning: foreign-link, with the distance."
     )
 
-    /// How long the app must stay silent.
-    static let window = Nanoseconds.seconds(5)
-
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no link on a foreign host was opened"
-        var isForeground = false
         var links = 0
-        let kinds: Set<Mark.Kind> = [
-            .launch, .foreground, .restore, .background, .kill, .opened, .tap, .linkOpened, .return,
-        ]
-        for mark in session.marks(kinds) {
-            switch mark.kind {
-            case .launch, .foreground, .restore, .return: isForeground = true
-            case .tap: isForeground = mark.target != .return
-            case .background, .kill, .opened: isForeground = false
-            case .linkOpened:
-                guard let link = link(mark), !isRegistered(link, session.policy) else { continue }
-                links += 1
-                judgement.looked(at: session.evidence(mark))
-                judge(mark, isForeground: isForeground, session, &judgement)
-            default: continue
-            }
+        for mark in session.marks([.linkOpened]) {
+            guard let link = link(mark), !isRegistered(link, session.policy) else { continue }
+            links += 1
+            judgement.looked(at: session.evidence(mark))
+            judge(mark, session, &judgement)
         }
+        let window = session.policy.timing.foreignLink
         judgement.passSentence =
             "\(counted(links, "link")) on a foreign host opened, and nothing of the app within \(window)"
     }
@@ -59,9 +45,8 @@ enum ReturnHostRegistered: Rule {
         return policy.hosts.returnHosts.covers(host)
     }
 
-    private static func judge(
-        _ mark: Mark, isForeground: Bool, _ session: Session, _ judgement: inout Judgement
-    ) {
+    private static func judge(_ mark: Mark, _ session: Session, _ judgement: inout Judgement) {
+        let window = session.policy.timing.foreignLink
         guard !session.policy.hosts.returnHosts.isEmpty || session.policy.returnLink != nil else {
             return judgement.doubt(
                 "policy-mismatch", "a link was opened, but the policy does not name the registered host",
@@ -73,11 +58,6 @@ enum ReturnHostRegistered: Rule {
         if let request = requests.first(where: { $0.actor.actor.isApp }) {
             let delay = Nanoseconds(max(0, request.started.time.nanoseconds(since: start)))
             let sentence = "\(request.subject(session.redactor)) \(delay) after a link on a foreign host was opened"
-            if isForeground {
-                return judgement.doubt(
-                    "app-in-foreground", "\(sentence), but the app was in the foreground anyway",
-                    remedy: "bring the app to the background before opening the link, and mark it")
-            }
             return judgement.violation(
                 "foreign-link", "\(sentence): the app came to life", place: [request.template(session.redactor)],
                 evidence: [session.evidence(mark), request.evidence("after the link", session.redactor)])
