@@ -44,6 +44,8 @@ public struct JudgedTrace: Sendable {
     public var verdict: TraceVerdict?
     /// One line: why it could not be read.
     public var error: String?
+    /// The SHA-256 of the file in hex, where it is known: copies of one file are one trace to rules over several.
+    public var sha256: String?
 
     /// A trace that was read.
     public init(path: String, verdict: TraceVerdict) {
@@ -107,11 +109,16 @@ public struct SetVerdict: Sendable {
     public let groups: [String]
     /// The contract matrix.
     public let matrix: [MatrixRow]
+    /// What the rules over several traces say; empty for one trace.
+    public let rules: [RuleResult]
     /// What must be exercised over the set and was not, one sentence each.
     public let notExercised: [String]
     /// The outcome of the set.
     public let outcome: Outcome
     private let options: SetOptions
+
+    /// The group of traces that name none.
+    public static let wholeGroup = "all"
 
     /// Judges a set.
     public init(traces: [JudgedTrace], options: SetOptions) {
@@ -119,11 +126,14 @@ public struct SetVerdict: Sendable {
         self.options = options
         causes = Self.causes(of: traces)
         let attribute = options.groupBy
-        groups = Set(traces.compactMap(\.verdict).map { $0.attributes[attribute] ?? "all" }).sorted()
-        matrix = Self.matrix(of: traces, groupBy: attribute)
-        notExercised = Self.notExercised(traces, matrix, options)
+        groups = Set(traces.compactMap(\.verdict).map { $0.attributes[attribute] ?? Self.wholeGroup }).sorted()
+        rules = SetRuleCatalogue.judge(traces, options: options).map(\.printable)
+        matrix = Self.matrix(of: traces, rules: rules, groupBy: attribute)
+        notExercised = Self.notExercised(traces, rules, matrix, options)
         var outcome = traces.reduce(Outcome.conforming) { $0.worse(Self.outcome(of: $1, options: options)) }
         if !notExercised.isEmpty { outcome = outcome.worse(.inconclusive) }
+        let gate = traces.reduce(into: Set<String>()) { $0.formUnion($1.verdict?.gate ?? []) }
+        for rule in rules { outcome = outcome.worse(Self.outcome(of: rule, gate: gate, options: options)) }
         self.outcome = outcome
     }
 
@@ -136,19 +146,21 @@ public struct SetVerdict: Sendable {
         guard let verdict = trace.verdict else { return .unreadable }
         var outcome = Outcome.conforming
         for rule in verdict.rules {
-            switch rule.verdict {
-            case .fail where rule.severity == .error || (options.strict && rule.severity == .warning):
-                outcome = outcome.worse(.violation)
-            case .inconclusive where options.inconclusiveCounts && verdict.gate.contains(rule.id):
-                outcome = outcome.worse(.inconclusive)
-            case .pass, .fail, .inconclusive, .notApplicable:
-                break
-            }
+            outcome = outcome.worse(Self.outcome(of: rule, gate: verdict.gate, options: options))
         }
         // A recording of our own that holds no packet is whole, and shows nothing.
         let isEmpty = verdict.summary.packets == 0 && !verdict.summary.isOwnRecording
         if !verdict.summary.isComplete || isEmpty { outcome = outcome.worse(.unreadable) }
         return outcome
+    }
+
+    /// What one rule's result comes to for a gate.
+    private static func outcome(of rule: RuleResult, gate: Set<String>, options: SetOptions) -> Outcome {
+        switch rule.verdict {
+        case .fail where rule.severity == .error || (options.strict && rule.severity == .warning): .violation
+        case .inconclusive where options.inconclusiveCounts && gate.contains(rule.id): .inconclusive
+        case .pass, .fail, .inconclusive, .notApplicable: .conforming
+        }
     }
 
     private static func causes(of traces: [JudgedTrace]) -> [Cause] {
@@ -177,15 +189,29 @@ public struct SetVerdict: Sendable {
         }.map(\.element)
     }
 
-    private static func matrix(of traces: [JudgedTrace], groupBy attribute: String) -> [MatrixRow] {
-        ContractMatrix.rows.map { row in
+    private static func matrix(
+        of traces: [JudgedTrace], rules: [RuleResult], groupBy attribute: String
+    ) -> [MatrixRow] {
+        let violated = Dictionary(
+            RuleCatalogue.overTraces.map { rule in
+                (rule.id, rules.filter { $0.id == rule.id && $0.verdict == .fail && $0.severity == .error })
+            }
+        ) { first, _ in first }
+        return ContractMatrix.rows.map { row in
             var cells: [String: Cell] = [:]
             for verdict in traces.compactMap(\.verdict) {
-                let group = verdict.attributes[attribute] ?? "all"
+                let group = verdict.attributes[attribute] ?? wholeGroup
                 switch verdict.matrix[row.id] {
                 case .proven: cells[group, default: Cell()].proven += 1
                 case .violated: cells[group, default: Cell()].violated += 1
                 case .notShown, .outOfScope, nil: cells[group, default: Cell()].proven += 0
+                }
+            }
+            // What only several traces show is held against the groups of those that show it.
+            for rule in row.rules.flatMap({ violated[$0] ?? [] }) {
+                for trace in traces where rule.shows(trace.path) {
+                    guard let verdict = trace.verdict else { continue }
+                    cells[verdict.attributes[attribute] ?? wholeGroup, default: Cell()].violated += 1
                 }
             }
             return MatrixRow(id: row.id, title: row.title, cells: cells, isDecidable: row.isDecidable)
@@ -193,7 +219,7 @@ public struct SetVerdict: Sendable {
     }
 
     private static func notExercised(
-        _ traces: [JudgedTrace], _ matrix: [MatrixRow], _ options: SetOptions
+        _ traces: [JudgedTrace], _ rules: [RuleResult], _ matrix: [MatrixRow], _ options: SetOptions
     ) -> [String] {
         let verdicts = traces.compactMap(\.verdict)
         var missing: [String] = []
@@ -207,8 +233,9 @@ public struct SetVerdict: Sendable {
             let byRule = verdicts.contains { verdict in
                 verdict.rules.contains { $0.id == item && ($0.verdict == .pass || $0.verdict == .fail) }
             }
+            let bySet = rules.contains { $0.id == item && ($0.verdict == .pass || $0.verdict == .fail) }
             let byWord = verdicts.contains { $0.exercised.contains(item) }
-            if inMatrix != true, !byRule, !byWord { missing.append("must-exercise \(item): no trace shows it") }
+            if inMatrix != true, !byRule, !bySet, !byWord { missing.append("must-exercise \(item): no trace shows it") }
         }
         if options.certify {
             for row in matrix where row.isDecidable {
@@ -218,5 +245,14 @@ public struct SetVerdict: Sendable {
             }
         }
         return missing
+    }
+}
+
+extension RuleResult {
+    /// Whether a violation of a rule over several traces was seen in one of them.
+    fileprivate func shows(_ path: String) -> Bool {
+        findings.contains { finding in
+            finding.severity == .error && finding.evidence.contains { $0.subject.hasPrefix("\(path): ") }
+        }
     }
 }

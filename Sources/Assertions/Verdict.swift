@@ -170,6 +170,8 @@ public struct TraceVerdict: Hashable, Sendable {
     public var exercised: Set<String>
     /// Sentences about the policy itself: exceptions that matched nothing.
     public var notes: [String]
+    /// What the trace contributes to rules over several traces; nil when there is nothing.
+    public var facts: TraceFacts?
 
     /// Makes a verdict.
     public init(

@@ -30,6 +30,15 @@ struct BodyFacts: Hashable, Sendable {
 
     private init() {}
 
+    /// The size and media type alone, of a body that is not looked at.
+    init(sizeOf request: Request) {
+        bytes = request.body.length
+        guard bytes > 0 else { return }
+        mediaType = Self.mediaType(request.fields)
+        keysAreAll = false
+        kind = mediaType.hasPrefix("image/") ? .image : mediaType.hasPrefix("video/") ? .video : .binary
+    }
+
     /// Reads `content`, the first bytes of the body of `request` with its content codings undone.
     init(_ request: Request, content: [UInt8]) {
         bytes = request.body.length

@@ -202,11 +202,7 @@ extension Session {
     /// Whether an address is another device's than the one that the session is of. One device may have an address of
     /// each family.
     func isOfAnotherDevice(_ client: IPAddress?) -> Bool {
-        guard let client else { return false }
-        let own =
-            attempts.isEmpty ? projections.compactMap { $0.record.client?.address } : attempts.compactMap(\.client)
-        let family = own.filter { $0.isIPv4 == client.isIPv4 }
-        return !family.isEmpty && !family.contains(client)
+        client.map(index.isOfAnotherDevice) ?? false
     }
 
     /// What another device did is not held against the one that the session is of.

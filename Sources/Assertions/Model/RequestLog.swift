@@ -20,9 +20,13 @@ struct LoggedRequest: Hashable, Sendable {
     /// 0 when no response began.
     var status: Int
     var isComplete: Bool
+    /// Whether the answer is a picture.
+    var isImage: Bool
     /// Whether its head alone was recorded.
     var isWithheld: Bool
     var body: BodyFacts
+    /// Fields of query and body that speak of an outcome or of a length of time.
+    var outcomeWords: [OutcomeWord]
 
     /// What a browser tells of the page that asked for something.
     struct PageSigns: Hashable, Sendable {
@@ -31,6 +35,8 @@ struct LoggedRequest: Hashable, Sendable {
         var fetchDestination: String?
         var fetchMode: String?
         var fetchSite: String?
+        /// Whether a person's act started it (`Sec-Fetch-User: ?1`).
+        var isByUser: Bool
         var isNavigation: Bool
     }
 
@@ -112,15 +118,21 @@ extension SessionModel {
         guard request.method != "CONNECT" else { return }
         guard !requestLog.isFull else { return requestLog.leaveOut(at: request.started.time) }
         var page: LoggedRequest.PageSigns?
-        var body = BodyFacts.none
         // A page's bodies are not looked at, and an app sends no signs of a page.
+        var body = BodyFacts(sizeOf: request)
         if actor.actor == .browser || actor.actor == .webview || actor.actor == .unknown {
             page = LoggedRequest.PageSigns(request)
         }
-        if actor.actor != .browser, request.body.length > 0 {
-            body = BodyFacts(
-                request,
-                content: MessageContent.decoded(request.body.bytes, request.fields, limit: BodyFacts.limit))
+        var words: [OutcomeWord] = []
+        if actor.actor != .browser {
+            let content =
+                request.body.length > 0
+                ? MessageContent.decoded(request.body.bytes, request.fields, limit: BodyFacts.limit) : []
+            body = BodyFacts(request, content: content)
+            words = OutcomeWord.all(in: request, content: content, body)
+            if !content.isEmpty, let kind = host.flatMap({ vendorKind(of: $0) }), kind != .sessionReplay {
+                vendors.keep(content, of: exchange.id)
+            }
         }
         requestLog.append(
             LoggedRequest(
@@ -128,7 +140,8 @@ extension SessionModel {
                 started: request.started, requestEnded: request.ended, ended: exchange.ended,
                 client: flow?.connection.client, server: flow?.connection.server, actor: actor, page: page,
                 status: exchange.response?.status ?? 0, isComplete: exchange.end == .complete,
-                isWithheld: isWithheld, body: body))
+                isImage: exchange.response.map { BodyFacts.mediaType($0.fields).hasPrefix("image/") } ?? false,
+                isWithheld: isWithheld, body: body, outcomeWords: words))
     }
 }
 
@@ -141,6 +154,7 @@ extension LoggedRequest.PageSigns {
         fetchDestination = fields.first("sec-fetch-dest")
         fetchMode = fields.first("sec-fetch-mode")
         fetchSite = fields.first("sec-fetch-site")
+        isByUser = fields.first("sec-fetch-user") == "?1"
         isNavigation =
             request.method == "GET" && fields.first("range") == nil
             && (fetchDestination != nil || fetchMode != nil

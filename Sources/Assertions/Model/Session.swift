@@ -22,6 +22,12 @@ struct Session {
     let requests: RequestLog
     /// Whose pages the browser opened.
     let pages: PageBook
+    /// Contacts with hosts that shorten, preview, attribute or replay.
+    let vendors: VendorLog
+    /// Whether the device used a proxy that is not the one that recorded the trace.
+    let usesForeignProxy: Bool
+    /// Links back to the partner in answers that Chia gave the browser.
+    let returnLinks: [ReturnLink]
     /// What governs an item at a moment.
     let projectionBook: ProjectionBook
     let urls: [HandoffURL]
@@ -72,6 +78,8 @@ struct Session {
     let neutralBursts: [Burst]
     /// Attempts with one key, in order of their first attempt; attempts without exactly one key are in none.
     let operations: [Operation]
+    /// Moments at which the app came to the front again, in order of time.
+    let foregrounds: [Foreground]
 
     var taps: [Tap] { marks.taps }
     var policyLine: String { policy.file ?? "handoff.yml" }

@@ -24,6 +24,15 @@ struct SessionIndex: Sendable {
     private let actions: [Instant]
     /// Hosts of attempts.
     let attemptHosts: Set<HostName>
+    /// Messages that are part of attempts.
+    let attemptMessages: Set<ExchangeID>
+    /// Exchanges that are projections.
+    let projectionExchanges: Set<ExchangeID>
+    /// Addresses from which the session came: those of the attempts, else of the projections.
+    let deviceAddresses: Set<IPAddress>
+    private let deviceFamilies: Set<Bool>
+    /// Hosts of which connections stayed unread, in order of their names.
+    let darkHosts: [HostName]
     /// Connections without a name.
     let namelessConnections: Set<ConnectionID>
 
@@ -39,13 +48,21 @@ struct SessionIndex: Sendable {
     }
 
     init(
-        urls: [HandoffURL], neutralURLs: [NeutralURL], attempts: [Attempt], nameless: [FlowSummary],
-        chiaRequests: [RequestRecord], marks: MarkBook.Reading
+        urls: [HandoffURL], neutralURLs: [NeutralURL], attempts: [Attempt], projections: [Projection],
+        nameless: [FlowSummary], dark: [HostName: DarkTraffic.Host], chiaRequests: [RequestRecord],
+        marks: MarkBook.Reading
     ) {
         reloads = marks.marks.filter { $0.kind == .reload }.map(\.span.earliest).sorted()
         taps = marks.taps.map(\.span.earliest).sorted()
         actions = marks.taps.filter(\.isAction).map(\.span.earliest).sorted()
         attemptHosts = Set(attempts.compactMap(\.host))
+        attemptMessages = Set(attempts.flatMap(\.messages).map(\.record.id))
+        projectionExchanges = Set(projections.map(\.record.id))
+        deviceAddresses = Set(
+            attempts.isEmpty
+                ? projections.compactMap { $0.record.client?.address } : attempts.compactMap(\.client))
+        deviceFamilies = Set(deviceAddresses.map(\.isIPv4))
+        darkHosts = dark.keys.sorted { $0.text < $1.text }
         namelessConnections = Set(nameless.map(\.id))
         // The first URL wins, as it would in a search from the start.
         for (index, url) in urls.enumerated() {
@@ -72,6 +89,12 @@ struct SessionIndex: Sendable {
             openings[host, default: []].append(record.started.time)
         }
         for host in openings.keys { openings[host]?.sort() }
+    }
+
+    /// Whether an address is another device's than the one that the session is of. One device may have an address of
+    /// each family.
+    func isOfAnotherDevice(_ client: IPAddress) -> Bool {
+        deviceFamilies.contains(client.isIPv4) && !deviceAddresses.contains(client)
     }
 
     /// Whether an instant lies after a `reload` mark with no tap between.

@@ -39,6 +39,7 @@ extension SessionModel {
         let summary = FlowSummary(flow, names: names, nameSource: source)
         tally(summary, flow)
         keepBrowsing(of: flow, summary)
+        keepVendorContact(summary)
         let chiaNames = summary.names.filter { isChia($0) }
         if !chiaNames.isEmpty {
             if chiaFlows.count < limits.contacts {

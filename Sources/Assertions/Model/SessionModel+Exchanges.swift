@@ -23,6 +23,7 @@ extension SessionModel {
         let isAssociation = isChiaHost && OSNoiseHosts.isAssociationPath(request.path)
 
         if request.method != "CONNECT" {
+            if request.target.hasPrefix("http") { usesProxy = true }
             flow?.requests += 1
             if flow?.requests == 1 { stacks.learn(request, ja4: flow?.ja4, host: host, actor: actor) }
             if isAssociation, actor.actor == .os || actor.actor == .unknown { flow?.associationRequests += 1 }
@@ -38,6 +39,7 @@ extension SessionModel {
             }
         } else if flow != nil {
             flow?.hasConnect = true
+            usesProxy = true
             flow?.tunnelActor = actor
             flows[exchange.id.connection] = flow
         }
@@ -51,6 +53,11 @@ extension SessionModel {
                         keepsHead: true))
             } else {
                 giveUp("requests to Chia")
+            }
+            if isChiaHost, actor.actor == .browser {
+                let record = RequestRecord(
+                    exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor)
+                keepReturnLinks(exchange, request, record)
             }
             if actor.actor == .browser, let token = Token.first(in: request.target) {
                 learn(.token, token, since: nil)

@@ -47,6 +47,7 @@ extension SessionModel {
         for (table, isFull) in [
             ("names", names.isFull), ("marks", marks.isFull), ("unread hosts", dark.isFull),
             ("needles", needles.isFull), ("projections by item", book.isFull), ("pieces of tokens", splits.isFull),
+            ("contacts with vendors", vendors.isFull),
         ] where isFull {
             giveUp(table)
         }
@@ -58,13 +59,16 @@ extension SessionModel {
         for index in leaks.indices { leaks[index].hits = Self.merged(leaks[index].hits) }
         let neutralURLs = neutralURLs()
         requestLog.sort()
+        vendors.sort()
         let chiaRequests = chiaRequests.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) }
         return Session(
             policy: policy, roles: roles, redactor: redactor, summary: summary,
             isWhole: hasEnded && summary.isComplete, span: span(attempts), marks: reading, attempts: attempts,
             bursts: bursts, inferredPartner: inferred,
             projections: projections, requests: requestLog,
-            pages: PageBook(requestLog.requests, redirects: redirects, roles: roles), projectionBook: book, urls: urls,
+            pages: PageBook(requestLog.requests, redirects: redirects, roles: roles), vendors: vendors,
+            usesForeignProxy: usesProxy && !summary.isOwnRecording,
+            returnLinks: returnLinks.sorted { ($0.at, $0.text) < ($1.at, $1.text) }, projectionBook: book, urls: urls,
             neutralURLs: neutralURLs, contacts: contacts.contacts, hasSpareConnections: contacts.hasSpares,
             chiaRequests: chiaRequests, leaks: leaks, splits: splits.found, selections: selections,
             knowsSelection: knowsSelection,
@@ -82,10 +86,13 @@ extension SessionModel {
             givenUp: givenUp, proxyFaults: proxyFaults, proxyFailures: proxyFailures,
             withheldRequests: withheldRequests, withheldConnections: withheldConnections,
             index: SessionIndex(
-                urls: urls, neutralURLs: neutralURLs, attempts: attempts, nameless: nameless,
-                chiaRequests: chiaRequests, marks: reading),
+                urls: urls, neutralURLs: neutralURLs, attempts: attempts, projections: projections, nameless: nameless,
+                dark: dark.hosts, chiaRequests: chiaRequests, marks: reading),
             shareBursts: bursts.filter { $0.target == .share }, neutralBursts: bursts.filter { $0.target == .neutral },
-            operations: Operation.all(of: attempts))
+            operations: Operation.all(of: attempts),
+            foregrounds: ForegroundFinder.foregrounds(
+                marks: reading.marks, projections: projections,
+                handoffs: reading.taps.filter(\.isAction).map(\.span.earliest) + attempts.map(\.started) + opened))
     }
 
     /// A URL that the browser opened was delivered, whatever acknowledgement is missing from the capture; unless another
@@ -121,6 +128,7 @@ extension SessionModel {
             }
             flow.names = [name]
             flow.nameSource = "DNS answer"
+            keepVendorContact(flow)
             if roles.isChia(name) {
                 if chiaFlows.count < limits.contacts { chiaFlows.append(flow) } else { giveUp("connections to Chia") }
             }

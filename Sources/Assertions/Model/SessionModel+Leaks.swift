@@ -57,12 +57,12 @@ extension SessionModel {
         return Set([String(last), words.joined(separator: "_"), words.joined(separator: "-"), words.joined()]).sorted()
     }
 
-    /// The crafted values of a `return` mark are looked for in everything that is sent from then on (RULES HR-63): each
-    /// attribute's value, and the values of its query and fragment where it is a URL.
+    /// The crafted values of a `return` mark are looked for in everything that is sent (RULES HR-63), what was sent before
+    /// included, since a value that was there already tells nothing: each attribute's value, and the values of its query and fragment where it is a URL.
     mutating func learnCanaries(of mark: Mark) {
         guard mark.kind == .return else { return }
         for (_, value) in mark.attributes.sorted(by: { $0.key < $1.key }) {
-            for canary in Self.canaries(in: value) { learn(.canary, canary, since: mark.span.earliest) }
+            for canary in Self.canaries(in: value) { learn(.canary, canary, since: nil) }
         }
     }
 

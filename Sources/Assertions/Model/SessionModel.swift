@@ -49,6 +49,10 @@ struct SessionModel: Sendable {
     /// Domains of which an answer may not hold certain URLs.
     let assetDomains: [String]
     var requestLog: RequestLog
+    var vendors = VendorLog()
+    var returnLinks: [ReturnLink] = []
+    /// Whether the device asked a proxy for something.
+    var usesProxy = false
     var needles = NeedleBook()
     var splits = SplitWatch()
     var selections = SelectionBook()
@@ -227,6 +231,7 @@ struct SessionModel: Sendable {
             search(lookup)
         }
         guard let name = lookup.name else { return }
+        keepVendorLookup(lookup, evidence(lookup))
         // Which names are cloaked is known once all answers are; a name without an alias can't be.
         let isChiaName = isChia(name)
         let hasAlias = lookup.isResponse && lookup.answers.contains { if case .alias = $0.data { true } else { false } }

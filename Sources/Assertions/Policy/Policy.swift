@@ -142,6 +142,16 @@ public struct Policy: Hashable, Sendable {
         public var handMark = Nanoseconds.seconds(15)
         public var retryHorizon = Nanoseconds.seconds(86_400)
         public var urlMargin = Nanoseconds.seconds(0)
+        /// How soon a projection must be asked for on coming back (HR-42).
+        public var refresh = Nanoseconds.seconds(5)
+        /// How long what the app sends after coming back or a return is looked at (HR-43, HR-62 … HR-64).
+        public var afterReturn = Nanoseconds.seconds(30)
+        /// How long the app must be left for a poll to show (HR-44).
+        public var away = Nanoseconds.seconds(30)
+        /// How long the app must stay silent after a link on a foreign host was opened (HR-66).
+        public var foreignLink = Nanoseconds.seconds(5)
+        /// How long nobody taps after a launch that is called quiet (HC-10).
+        public var quietStart = Nanoseconds.seconds(10)
         /// How long a projection may be used at the call to action where eligibility is local (HR-06), beside what its
         /// own Cache-Control says.
         public var projectionMaxAge = Nanoseconds.seconds(0)
@@ -172,6 +182,9 @@ public struct Policy: Hashable, Sendable {
     public var requests = Requests()
     /// Whether the file names the projection request: then its absence tells something.
     public var namesProjection = false
+    /// The generic return link as the partner registered it, with its query and fragment if it has one (HR-61); nil when
+    /// the policy does not say.
+    public var returnLink: String?
     public var eligibility = Eligibility.remote
     public var strictSelection = false
     public var fields = Fields()
@@ -195,7 +208,7 @@ public struct Policy: Hashable, Sendable {
     /// Words for `must-exercise` beside matrix rows and rule ids.
     public static let exercises = [
         "share", "neutral", "double-tap", "uncertain-retry", "definitive-rejection", "policy-link", "background",
-        "return",
+        "foreground", "return", "crafted-return", "invalid-context",
     ]
 
     /// Makes the default policy.

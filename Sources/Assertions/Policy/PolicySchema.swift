@@ -19,6 +19,7 @@ extension PolicyReader {
                         read.namesProjection = $1.hasKey("projection")
                     }
                 ),
+                ("return-link", { $0.readReturnLink($1, into: &read.returnLink) }),
                 ("eligibility", { $0.word($1, "eligibility", Policy.Eligibility.self).map { read.eligibility = $0 } }),
                 ("strict-selection", { $0.flag($1, "strict-selection").map { read.strictSelection = $0 } }),
                 ("fields", { $0.readFields($1, into: &read.fields) }),
@@ -37,6 +38,20 @@ extension PolicyReader {
         if text != Self.version {
             fault(node, "version \(text) is not known; this program reads version \(Self.version)")
         }
+    }
+
+    private mutating func readReturnLink(_ node: YAMLNode, into link: inout String?) {
+        guard let text = text(node, "return-link") else { return }
+        let scheme = text.firstRange(of: "://").map { text[..<$0.lowerBound] } ?? ""
+        guard scheme.first?.isLetter ?? false,
+            scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
+        else {
+            return fault(
+                node,
+                "\"return-link\" must be a link such as https://www.partner.example/home or shop://home, not \"\(text)\""
+            )
+        }
+        link = text
     }
 
     private mutating func readHosts(_ node: YAMLNode, into hosts: inout Policy.Hosts) {
@@ -272,6 +287,9 @@ extension PolicyReader {
                 member("url-lifetime", \.urlLifetime), member("clock-error", \.clockError),
                 member("observe-after", \.observeAfter), member("hand-mark", \.handMark),
                 member("retry-horizon", \.retryHorizon), member("url-margin", \.urlMargin),
+                member("refresh", \.refresh),
+                member("after-return", \.afterReturn), member("away", \.away), member("foreign-link", \.foreignLink),
+                member("quiet-start", \.quietStart),
                 member("projection-max-age", \.projectionMaxAge),
             ])
         timing = read

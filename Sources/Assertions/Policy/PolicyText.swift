@@ -35,6 +35,7 @@ public enum PolicyText {
         ]
         lines += hosts(suggestion) + requests(suggestion)
         lines += [
+            "# return-link: https://www.partner.example/   # the generic return link, as it is registered (HR-61)",
             "# eligibility: remote               # or local: the app decides without its backend (HR-06)",
             "# strict-selection: false           # true: a catalog id in telemetry is an error (HR-48)",
             "# fields:                           # JSON pointers into the session request and the projection",
@@ -48,6 +49,7 @@ public enum PolicyText {
             "# timing:", "#   double-tap: 500ms", "#   tap-to-request: 10s", "#   url-lifetime: 15m",
             "#   clock-error: 50ms",
             "#   observe-after: 60s", "#   hand-mark: 15s", "#   retry-horizon: 24h", "#   url-margin: 0s",
+            "#   refresh: 5s", "#   after-return: 30s", "#   away: 30s", "#   foreign-link: 5s", "#   quiet-start: 10s",
             "# gate: headline                    # a profile, or a list of rule ids whose inconclusive counts",
             "# must-exercise: []                 # what the traces together must show: M-10, double-tap, uncertain-retry, …",
             "# exceptions:                       # accepted for a while, 180 days at most",

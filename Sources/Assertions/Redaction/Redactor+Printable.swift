@@ -44,7 +44,7 @@ extension TraceVerdict {
 }
 
 extension RuleResult {
-    fileprivate var printable: RuleResult {
+    var printable: RuleResult {
         var result = self
         result.sentence = Redactor.printable(sentence)
         result.reason = reason.map {

@@ -124,7 +124,7 @@ enum KeyBits {
         return 128 - fixed - different.0.nonzeroBitCount - different.1.nonzeroBitCount
     }
 
-    private static func number(_ key: String) -> (UInt64, UInt64)? {
+    static func number(_ key: String) -> (UInt64, UInt64)? {
         let digits = key.filter { $0 != "-" }
         guard digits.utf8.count == 32, let high = UInt64(digits.prefix(16), radix: 16),
             let low = UInt64(digits.suffix(16), radix: 16)

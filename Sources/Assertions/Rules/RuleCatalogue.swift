@@ -52,18 +52,30 @@ public enum RuleCatalogue {
         NeutralOnlyHasNoSessionAction.self,
         HiddenNeverSent.self,
         UnsafeEvidenceFailsSafe.self,
+        RefreshOnForeground.self,
+        NoOutcomeInference.self,
+        NoBackgroundObservation.self,
         NeutralImageHost.self,
         NoHandoffURLInTelemetry.self,
         TokenOnlyToChiaByBrowser.self,
         NoSelectionInTelemetry.self,
         NoDeferredLeak.self,
+        NoCaptureUpload.self,
+        NoShortenerOrPreview.self,
+        NoClickAttribution.self,
         NoChiaCookieInApp.self,
+        NoKeyInTelemetry.self,
         NoChiaSecretOnDevice.self,
         NoChiaSDK.self,
         NoAuthenticatedAsset.self,
         NoRawCatalog.self,
         NoStatusCall.self,
         NoStatusOrFinanceInResponse.self,
+        ReturnURLPlain.self,
+        CraftedReturnIgnored.self,
+        ReturnGoesHome.self,
+        NoPartnerCallback.self,
+        ReturnHostRegistered.self,
         PlaintextCoverage.self,
         NoBypass.self,
         ClockBound.self,
@@ -72,8 +84,20 @@ public enum RuleCatalogue {
         CaptureComplete.self,
         DevicesApart.self,
         Exercised.self,
+        InstrumentNeutral.self,
+        CleanStart.self,
     ]
 
+    /// Rules that are judged over several traces, beside those of the same number that are judged over one.
+    public static let overTraces: [RuleDescription] = SetRuleCatalogue.rules.map { $0.description }
+
+    /// Every rule by its number, those that only several traces can show among them.
+    public static let listed: [RuleDescription] = {
+        let alone = overTraces.filter { rule in !all.contains { $0.id == rule.id } }
+        let numbered = (all + alone).filter { $0.id.hasPrefix("HR-") }.sorted { $0.id < $1.id }
+        return numbered + all.filter { !$0.id.hasPrefix("HR-") }
+    }()
+
     /// The description of a rule by its id.
-    public static func description(of id: String) -> RuleDescription? { all.first { $0.id == id } }
+    public static func description(of id: String) -> RuleDescription? { listed.first { $0.id == id } }
 }

@@ -18,11 +18,13 @@ enum Verdicts {
             results.append(result(of: judgement, session, strict: options.strict))
         }
         let exercised = exercises(session)
-        return TraceVerdict(
+        var verdict = TraceVerdict(
             rules: results, matrix: Matrix.rows(results, exercised: exercised), attributes: session.marks.attributes,
             summary: session.summary, gate: gate, exercisedAnything: isAnythingExercised(session), exercised: exercised,
             notes: exceptions.notes
         ).printable
+        verdict.facts = TraceFactsMaker(session: session).facts(now: options.now)
+        return verdict
     }
 
     private static func gate(_ gate: Policy.Gate, strict: Bool) -> Set<String> {
@@ -124,10 +126,29 @@ enum Verdicts {
         if session.attempts.contains(where: { $0.outcome == .definitive }) { seen.insert("definitive-rejection") }
         if session.taps.contains(where: { $0.target == .policy }) { seen.insert("policy-link") }
         if !session.marks([.background]).isEmpty { seen.insert("background") }
+        if session.foregrounds.contains(where: \.isAfterHandoff) { seen.insert("foreground") }
+        if isContextInvalid(session) { seen.insert("invalid-context") }
+        if session.marks([.return]).contains(where: { !CraftedReturnIgnored.crafted($0).isEmpty }) {
+            seen.insert("crafted-return")
+        }
         if !session.marks([.return]).isEmpty || session.taps.contains(where: { $0.target == .return }) {
             seen.insert("return")
         }
         return seen
+    }
+
+    /// Whether a page of Chia was opened with a context that is not valid: as a label says, as Chia answered, after its
+    /// time, or with a token that no session response gave.
+    private static func isContextInvalid(_ session: Session) -> Bool {
+        if ["invalid", "expired", "mutated"].contains(session.marks.attributes["context"] ?? "") { return true }
+        return session.chiaRequests.contains { record in
+            guard record.actor.actor == .browser, record.isNavigation, record.address?.token != nil else {
+                return false
+            }
+            if [400, 401, 403, 404, 410].contains(record.status) { return true }
+            guard let known = session.handoffURL(askedBy: record) else { return !session.urls.isEmpty }
+            return record.started.time.nanoseconds(since: known.url.since) > session.policy.timing.urlLifetime.count
+        }
     }
 
     private static func isAnythingExercised(_ session: Session) -> Bool {

@@ -1,0 +1,165 @@
+internal import SessionTrace
+
+/// What the app sent between two moments, and what of it is expected.
+extension Session {
+    /// What a request of the app is for, as far as its address tells.
+    enum Purpose: Hashable {
+        case projection, session, image, home
+        /// A template under `requests: foreground-allow`.
+        case allowed
+        case telemetry
+        case other
+    }
+
+    /// Requests of the app, or of an unknown sender, that were sent from one instant on and before another; without
+    /// those to services of the system and those of another device.
+    func appRequests(from: Instant, until: Instant) -> [LoggedRequest] {
+        requests.requests(from: from, until: until).filter { request in
+            !request.actor.actor.isElsewhere && role(of: request.host) != .osNoise
+                && !isOfAnotherDevice(request.client?.address)
+        }
+    }
+
+    /// What a request is for.
+    func purpose(of request: LoggedRequest) -> Purpose {
+        let path = String(request.path)
+        if index.attemptMessages.contains(request.id) { return .session }
+        if index.projectionExchanges.contains(request.id)
+            || policy.requests.projection.matches(method: request.method, path: path)
+        {
+            return .projection
+        }
+        if policy.requests.home.contains(where: { $0.matches(method: request.method, path: path) }) { return .home }
+        if policy.requests.foregroundAllow.contains(where: { $0.matches(method: request.method, path: path) }) {
+            return .allowed
+        }
+        if role(of: request.host) == .partnerAssets || request.isImage || Self.isImagePath(path) { return .image }
+        return LeakRules.isTelemetry(request.host, self) ? .telemetry : .other
+    }
+
+    private static func isImagePath(_ path: String) -> Bool {
+        let name = path.lowercased()
+        return [".png", ".jpg", ".jpeg", ".webp", ".gif", ".svg", ".avif", ".heic"].contains { name.hasSuffix($0) }
+    }
+
+    /// The text that tells one kind of request from another: method, host role, masked path.
+    func template(_ request: LoggedRequest) -> String {
+        "\(request.template(redactor)) (\(role(of: request.host).rawValue))"
+    }
+
+    // MARK: marks
+
+    /// How far a mark's clock may be off.
+    func bound(of mark: Mark) -> Nanoseconds { MarkBook.clockBound(mark, policy.timing) }
+
+    /// The earliest and the latest moment at which what a mark says can have happened: a person presses before acting,
+    /// and sometimes after.
+    func reach(of mark: Mark) -> TimeSpan {
+        let bound = bound(of: mark).count
+        let isByHand = mark.by == .person
+        return TimeSpan(
+            mark.span.earliest.advanced(byNanoseconds: -max(bound, isByHand ? Tap.lateMark.count : 0)),
+            mark.span.latest.advanced(byNanoseconds: bound)
+                .advanced(byNanoseconds: isByHand ? policy.timing.handMark.count : 0))
+    }
+
+    /// The evidence that names a mark.
+    func evidence(_ mark: Mark) -> Evidence {
+        let name = mark.target.map { "\(mark.kind.rawValue):\($0.rawValue)" } ?? mark.kind.rawValue
+        return Evidence(
+            label: "\(name) mark", packets: mark.packet.map { [$0.number] } ?? [], span: mark.span,
+            subject: mark.by == .person ? "\(name), made by hand" : name)
+    }
+
+    /// When the test was over: the `end` mark, else the last thing seen.
+    var ended: Instant { marks([.end]).first.map { min($0.span.earliest, span.latest) } ?? span.latest }
+
+    /// Whether the network was cut at some moment between two instants.
+    func isOffline(from: Instant, until: Instant) -> Bool {
+        var isOff = false
+        for mark in marks([.netOff, .netOn]) {
+            if mark.span.earliest > until { break }
+            if isOff, mark.span.earliest >= from { return true }
+            isOff = mark.kind == .netOff
+            if isOff, mark.span.earliest >= from { return true }
+        }
+        return isOff
+    }
+
+    // MARK: what could hide a request
+
+    /// What the app may have sent unread between two moments to a host that `concerns` names; nil is a connection of which
+    /// no name is known.
+    func doubtUnread(
+        from: Instant, until: Instant, _ judgement: inout Judgement, to concerns: (HostName?) -> Bool = { _ in true }
+    ) {
+        for host in index.darkHosts where concerns(host) {
+            guard let traffic = dark[host], let last = traffic.lastData, last >= from, traffic.firstOpened <= until
+            else {
+                continue
+            }
+            let role = roles.role(of: host)
+            if role.isChia || role == .osNoise || traffic.isOnly(.browser) || traffic.isOnly(.os) { continue }
+            if let allowance = policy.hosts.opaqueOK.first(where: { $0.host.covers(host) }),
+                !(allowance.expires?.isOver(at: span.latest) ?? false)
+            {
+                judgement.assume("opaque-ok", "\(host) was not inspected, as the policy allows (\(allowance.reason))")
+                continue
+            }
+            judgement.doubt(
+                role == .telemetry ? "opaque-telemetry" : traffic.reason.rawValue, Self.unread(traffic, host),
+                remedy: Self.remedy(traffic.reason))
+        }
+        if concerns(nil),
+            let flow = nameless.first(where: { flow in
+                flow.darkness != nil && flow.opened.time <= until && (flow.lastDarkData ?? .distantPast) >= from
+                    && OSNoiseHosts.service(ofPort: flow.server.port) == nil && !flow.isOfSystemOrBrowser
+            }), let reason = flow.darkness
+        {
+            judgement.doubt(
+                reason.rawValue, "a connection to \(flow.server) without a name could not be read (\(reason.rawValue))",
+                remedy: Self.remedy(reason))
+        }
+        doubtHoles(from: from, until: until, &judgement, to: concerns)
+        doubtRequestLog(until: until, &judgement)
+        doubtBypass(&judgement)
+        doubtCapture(&judgement)
+    }
+
+    private func doubtHoles(
+        from: Instant, until: Instant, _ judgement: inout Judgement, to concerns: (HostName?) -> Bool
+    ) {
+        let hole = blindSpots.first { record in
+            guard record.spot.connection != nil, record.spot.from != .server,
+                Self.hidesRequests.contains(record.spot.reason), record.spot.reason != .withheld,
+                record.spot.span.latest >= from, record.spot.span.earliest <= until
+            else { return false }
+            guard let name = record.names.first else {
+                return concerns(nil) && record.server.map { OSNoiseHosts.service(ofPort: $0.port) == nil } ?? true
+                    && !(record.spot.connection.map(index.namelessConnections.contains) ?? false)
+            }
+            let role = roles.role(of: name)
+            // What stayed dark as a whole was told above, with who owns it.
+            return concerns(name) && dark[name] == nil && !role.isChia && role != .osNoise
+        }
+        guard let hole else { return }
+        judgement.doubt(
+            hole.spot.reason.rawValue,
+            "bytes of the device to \(hole.names.first?.text ?? hole.server?.description ?? "some host") could not be read (packet \(hole.spot.noticed.number))",
+            remedy: Self.remedy(hole.spot.reason))
+    }
+
+    /// A request of which nothing tells whether the app sent it.
+    func doubtSender(_ request: LoggedRequest, _ judgement: inout Judgement) {
+        judgement.doubt(
+            "actor-unknown", "\(request.subject(redactor)): \(request.actor.reason)",
+            remedy: "capture with process names (PKTAP, PCAPdroid), or let the client send its own User-Agent")
+    }
+
+    /// The trace goes on for less than `length` after `instant`: what the rule watched was cut short.
+    func assumeWatched(_ length: Nanoseconds, since instant: Instant, _ what: String, _ judgement: inout Judgement) {
+        let observed = Nanoseconds(ended.nanoseconds(since: instant))
+        guard observed < length else { return }
+        judgement.assume("observed-only", "observed only \(max(observed, Nanoseconds(0))) after \(what), not \(length)")
+    }
+}

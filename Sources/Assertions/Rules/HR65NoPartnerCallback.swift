@@ -1,0 +1,153 @@
+internal import SessionTrace
+
+/// **HR-65 no-partner-callback.** A page of Chia calls the partner back in no way: no request, frame or beacon to its
+/// backend or return host, and no return without the person's tap.
+///
+/// The contract (CONTRACT.md, "Generic return") has no automatic callback, above all where the context is invalid or has
+/// expired. Requests of the browser to partner and return hosts are looked at which a Chia page started (its Referer or
+/// Origin, a redirect of Chia's). A navigation to a return host is the person's when a tap on the return link or a
+/// `return` mark is beside it; where none is marked, `Sec-Fetch-User` says so, as an assumption. Pictures, styles and
+/// scripts of the partner's on a co-branded page do not count, unless a picture's query tells an outcome.
+///
+/// Inconclusive: the browser's traffic could not be read; nothing tells which page started a request; no taps are marked.
+/// Traps: the partner's logo; a tap on the return link; the app's own requests to its backend.
+enum NoPartnerCallback: Rule {
+    static let description = RuleDescription(
+        id: "HR-65", name: "no-partner-callback", severity: .error,
+        sentence: "No page of Chia calls the partner's backend or goes back to it by itself.",
+        heading: "Generic return", matrix: ["M-07"],
+        inconclusiveWhen: "the browser's traffic could not be read, or nothing tells which page started a request",
+        options: ["hosts: {partner, return, chia}"],
+        example:
+            "The handoff URL has expired, and Chia's page redirects the browser to the partner's /callback. Fail: automatic-return, with the redirect."
+    )
+
+    /// A tap on the return link comes this long before the page is opened, at most.
+    static let tapWindow = Nanoseconds.seconds(10)
+
+    private static let pictures: Set<String> = [
+        "image", "style", "script", "font", "audio", "video", "track", "manifest",
+    ]
+
+    static func judge(_ session: Session, _ judgement: inout Judgement) {
+        judgement.idleSentence = "no page of Chia was opened in the browser"
+        let navigations = session.chiaRequests.filter { $0.actor.actor == .browser && $0.isNavigation }
+        guard let first = navigations.first else {
+            doubtBrowser(since: .distantPast, session, &judgement) { session.roles.isChia($0) }
+            return
+        }
+        for navigation in navigations.prefix(20) { judgement.looked(at: navigation.evidence("page of Chia")) }
+        var returns = 0
+        for request in session.requests.requests(from: first.started.time, until: .distantFuture) {
+            guard request.actor.actor == .browser || request.actor.isBareBrowser, let host = request.host else {
+                continue
+            }
+            let isReturnHost = session.policy.hosts.returnHosts.covers(host)
+            guard isReturnHost || session.roles.role(of: host) == .partner else { continue }
+            returns += judge(request, isReturnHost: isReturnHost, session, &judgement) ? 1 : 0
+        }
+        judgement.passSentence =
+            "\(counted(navigations.count, "page")) of Chia opened, \(counted(returns, "return")) by the person, no callback"
+        doubtBrowser(since: first.started.time, session, &judgement) { host in
+            session.roles.role(of: host) == .partner || session.policy.hosts.returnHosts.covers(host)
+        }
+        if session.policy.hosts.partner.isEmpty, session.inferredPartner.isEmpty {
+            judgement.doubt(
+                "policy-mismatch", "the policy names no partner, and no session request shows one",
+                remedy: "add to \(session.policyLine):  hosts: {partner: [api.partner.example]}")
+        }
+        session.doubtRequestLog(since: first.started.time, &judgement)
+        session.doubtCapture(&judgement)
+        session.assumePartner(&judgement)
+    }
+
+    /// Looks at one request of the browser to the partner; true when it is the person's return.
+    private static func judge(
+        _ request: LoggedRequest, isReturnHost: Bool, _ session: Session, _ judgement: inout Judgement
+    ) -> Bool {
+        let subject = request.subject(session.redactor)
+        let page = request.page
+        let place = [
+            isReturnHost ? "return" : "partner", request.template(session.redactor), page?.fetchDestination ?? "",
+        ]
+        let isOfChia = session.isStartedByChia(request)
+        let hasInitiator = page?.refererHost != nil || page?.originHost != nil
+        func violation(_ kind: String, _ why: String) -> Bool {
+            judgement.violation(
+                kind, "\(subject): \(why)", place: place, evidence: [request.evidence("callback", session.redactor)])
+            return false
+        }
+        if isPicture(request) {
+            // A picture on a co-branded page is none, but one that tells an outcome is a message.
+            guard isOfChia, let name = request.queryNames.first(where: tellsOutcome) else { return false }
+            return violation("pixel", "a picture on a page of Chia's, whose query says \(session.redactor.name(name))")
+        }
+        guard page?.isNavigation ?? false else {
+            if isOfChia {
+                let isFrame = page?.fetchDestination == "iframe" || page?.fetchDestination == "frame"
+                return violation(isFrame ? "frame" : "callback", "started by a page of Chia's in the browser")
+            }
+            // A page of the partner's own, or of anybody else, is no callback of Chia's.
+            if hasInitiator || page?.fetchSite == "same-origin" || page?.fetchSite == "same-site" { return false }
+            if page?.fetchSite == "none", page?.fetchDestination == "document" { return false }
+            judgement.doubt(
+                "initiator-unknown",
+                "\(subject) in the browser, and neither Referer nor Origin tells which page started it",
+                remedy: "let the browser send its Referer, or close other pages and say so with browser-clean")
+            return false
+        }
+        guard isOfChia else { return false }
+        judgement.looked(at: request.evidence("return in the browser", session.redactor))
+        if isTapped(request, session) { return true }
+        if page?.isByUser ?? false {
+            judgement.assume(
+                "return-by-user",
+                "\(subject) was started by the person as the browser says (Sec-Fetch-User), no tap is marked")
+            return true
+        }
+        guard session.taps.contains(where: { $0.target != nil }) else {
+            judgement.doubt(
+                "no-tap-mark",
+                "\(subject) leads back from Chia's page, and no tap is marked that tells whether the person did it",
+                remedy: "mark the tap on the return link: handoff mark tap --target return")
+            return false
+        }
+        return violation("automatic-return", "from a page of Chia's, and no tap on the return link is marked beside it")
+    }
+
+    private static func isPicture(_ request: LoggedRequest) -> Bool {
+        guard request.method == "GET" || request.method == "HEAD" else { return false }
+        if let destination = request.page?.fetchDestination { return pictures.contains(destination) }
+        return request.isImage
+    }
+
+    private static func tellsOutcome(_ name: Substring) -> Bool {
+        OutcomeWord.isOutcome(name) || ["status", "result", "state", "event", "step"].contains(name.lowercased())
+    }
+
+    private static func isTapped(_ request: LoggedRequest, _ session: Session) -> Bool {
+        session.marks([.return, .tap]).contains { mark in
+            guard mark.kind == .return || mark.target == .return else { return false }
+            let reach = session.reach(of: mark)
+            // The link is tapped before its page is asked for; the app says that it came back after.
+            let before = mark.kind == .return ? ForegroundFinder.returnWindow : tapWindow
+            let after = mark.kind == .return ? tapWindow : Nanoseconds(0)
+            return reach.earliest <= request.started.time.advanced(byNanoseconds: after.count)
+                && reach.latest >= request.started.time.advanced(byNanoseconds: -before.count)
+        }
+    }
+
+    /// What the browser sent unread to hosts that `concerns` names.
+    private static func doubtBrowser(
+        since: Instant, _ session: Session, _ judgement: inout Judgement, to concerns: (HostName) -> Bool
+    ) {
+        for host in session.index.darkHosts where concerns(host) {
+            guard let traffic = session.dark[host], let last = traffic.lastData, last >= since, !traffic.isOnly(.app),
+                !traffic.isOnly(.os)
+            else { continue }
+            return judgement.doubt(
+                traffic.reason.rawValue, "\(Session.unread(traffic, host)), and may be the browser's",
+                remedy: Session.remedy(traffic.reason))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+internal import SessionTrace
+
+/// **HR-66 return-host-registered.** A link on a host that is not registered does not bring the app to life.
+///
+/// The contract (CONTRACT.md, "Generic return") has the handler check the registered host. The tester opens a link on another
+/// host, and says so with a `link-opened` mark whose `host` or `url` names it; for `timing: foreign-link` (5 s) the app must
+/// send nothing. Whoever opens a link is in another app. A link on a return host is no test of this rule.
+///
+/// Inconclusive: the network was cut; a sender that is not known; unread traffic in that time, or a trace that ends in it. Traps: services of the system; the browser that opens the foreign link.
+enum ReturnHostRegistered: Rule {
+    static let description = RuleDescription(
+        id: "HR-66", name: "return-host-registered", severity: .warning,
+        sentence: "A link on a host that is not registered does not make the app send anything.",
+        heading: "Generic return", matrix: ["M-08"],
+        inconclusiveWhen: "nothing tells who sent something after the link, or traffic stayed unread",
+        options: ["hosts: {return}", "return-link", "timing: {foreign-link}"],
+        example:
+            "A link on a look-alike host opens the app, which asks for its home 800 ms later. Fail, warning: foreign-link, with the distance."
+    )
+
+    static func judge(_ session: Session, _ judgement: inout Judgement) {
+        judgement.idleSentence = "no link on a foreign host was opened"
+        var links = 0
+        for mark in session.marks([.linkOpened]) {
+            guard let link = link(mark), !isRegistered(link, session.policy) else { continue }
+            links += 1
+            judgement.looked(at: session.evidence(mark))
+            judge(mark, session, &judgement)
+        }
+        let window = session.policy.timing.foreignLink
+        judgement.passSentence =
+            "\(counted(links, "link")) on a foreign host opened, and nothing of the app within \(window)"
+    }
+
+    /// The link that a mark names, or its host.
+    private static func link(_ mark: Mark) -> String? { mark.attributes["url"] ?? mark.attributes["host"] }
+
+    private static func isRegistered(_ link: String, _ policy: Policy) -> Bool {
+        if let registered = policy.returnLink {
+            let scheme = registered.firstRange(of: "://").map { registered[..<$0.upperBound] } ?? ""
+            if !registered.lowercased().hasPrefix("http"), link.hasPrefix(scheme) { return true }
+            if let one = WebAddress(registered)?.host, one == (WebAddress(link)?.host ?? HostName(link)) { return true }
+        }
+        guard let host = WebAddress(link)?.host ?? HostName(link) else { return false }
+        return policy.hosts.returnHosts.covers(host)
+    }
+
+    private static func judge(_ mark: Mark, _ session: Session, _ judgement: inout Judgement) {
+        let window = session.policy.timing.foreignLink
+        guard !session.policy.hosts.returnHosts.isEmpty || session.policy.returnLink != nil else {
+            return judgement.doubt(
+                "policy-mismatch", "a link was opened, but the policy does not name the registered host",
+                remedy: "add to \(session.policyLine):  hosts: {return: [www.partner.example]}")
+        }
+        let start = mark.span.earliest
+        let end = mark.span.latest.advanced(byNanoseconds: window.count)
+        let requests = session.appRequests(from: start, until: end)
+        if let request = requests.first(where: { $0.actor.actor.isApp }) {
+            let delay = Nanoseconds(max(0, request.started.time.nanoseconds(since: start)))
+            let sentence = "\(request.subject(session.redactor)) \(delay) after a link on a foreign host was opened"
+            return judgement.violation(
+                "foreign-link", "\(sentence): the app came to life", place: [request.template(session.redactor)],
+                evidence: [session.evidence(mark), request.evidence("after the link", session.redactor)])
+        }
+        if let request = requests.first { return session.doubtSender(request, &judgement) }
+        if session.isOffline(from: start, until: end) {
+            return judgement.doubt(
+                "offline", "the network was cut when the link was opened", remedy: "open the link with the network on")
+        }
+        if session.ended < end {
+            return judgement.doubt(
+                "trace-ended", "the trace ends within \(window) of opening the link",
+                remedy: "record for some seconds after opening the link")
+        }
+        session.doubtUnread(from: start, until: end, &judgement)
+    }
+}
