@@ -17,7 +17,8 @@ struct CheckCommand {
             .flag("verbose", "show what passing rules looked at, and rules that do not apply"),
         ],
         notes: """
-            --certify can't succeed in this version: it judges the headline rules, and some rows of the matrix need others.
+            With several traces, rules are judged too that compare them: HR-12, HR-26, HR-43 and HR-62 (label the runs by
+            scenario marks: attrs.platform, scenario, device, outcome).
             A * behind a rule's id marks a gated rule: its inconclusive verdict counts. † marks a pass that rests on an
             assumption, named below the table. Packets that carry a mark pass every --filter.
             Exit status: 0 conforming, 1 violation, 2 wrong usage or policy, or a report that can't be written,

@@ -25,13 +25,13 @@ struct RulesCommand {
             return .conforming
         }
         guard let id = arguments.operands.first else {
-            for rule in RuleCatalogue.all {
+            for rule in RuleCatalogue.listed {
                 handoff.console.result("\(rule.id)  \(rule.severity.rawValue.uppercased().prefix(1))  \(rule.name)\n")
             }
             return .conforming
         }
-        let ids = RuleCatalogue.all.map(\.id)
-        guard let rule = RuleCatalogue.all.first(where: { $0.id == id.uppercased() || $0.name == id }) else {
+        let ids = RuleCatalogue.listed.map(\.id)
+        guard let rule = RuleCatalogue.listed.first(where: { $0.id == id.uppercased() || $0.name == id }) else {
             let hint = NearestWord.to(id.uppercased(), among: ids).map { "; did you mean \($0)?" } ?? ""
             throw UsageError(message: "no rule \(id)\(hint)")
         }

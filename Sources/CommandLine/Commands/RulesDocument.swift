@@ -6,8 +6,8 @@ internal import Assertions
 enum RulesDocument {
     /// The document.
     static var text: String {
-        let handoffRules = RuleCatalogue.all.filter { !isCoverage($0) }
-        let coverageRules = RuleCatalogue.all.filter(isCoverage)
+        let handoffRules = RuleCatalogue.listed.filter { !isCoverage($0) }
+        let coverageRules = RuleCatalogue.listed.filter(isCoverage)
         return """
             # Rules
 
@@ -17,7 +17,7 @@ enum RulesDocument {
             and what to do about each reason code. The headings are those of the partner contract, the `M-` numbers the rows
             of its test matrix.
 
-            \(table(of: RuleCatalogue.all))
+            \(table(of: RuleCatalogue.listed))
 
             ## Handoff rules
 

@@ -60,7 +60,7 @@ struct VerdictOutput {
             }
             text = JSONReport(set: set, version: handoffVersion, digests: digests).text
         case .junit:
-            text = JUnitReport(traces: set.traces, isStrict: isStrict).text
+            text = JUnitReport(traces: set.traces, setRules: set.rules, isStrict: isStrict).text
         }
         if report.path == "-" {
             handoff.console.result(text)

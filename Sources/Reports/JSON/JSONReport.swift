@@ -24,6 +24,7 @@ public struct JSONReport: Sendable {
             "tool": .object(["name": .string("handoff"), "version": .string(version)]),
             "traces": .array(set.traces.map(json)),
             "causes": .array(set.causes.map(json)),
+            "setRules": .array(set.rules.map(\.json)),
             "matrix": .array(set.matrix.map(json)),
             "notExercised": .array(set.notExercised.map { .string($0) }),
             "verdict": .string(set.outcome.rawValue),

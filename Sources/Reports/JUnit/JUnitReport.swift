@@ -7,10 +7,12 @@ internal import SessionTrace
 public struct JUnitReport: Sendable {
     private let traces: [JudgedTrace]
     private let isStrict: Bool
+    private let setRules: [RuleResult]
 
-    /// Makes a report over traces; with `isStrict` warnings are failures too.
-    public init(traces: [JudgedTrace], isStrict: Bool) {
+    /// Makes a report over traces, with what `setRules` say of them together; with `isStrict` warnings are failures too.
+    public init(traces: [JudgedTrace], setRules: [RuleResult] = [], isStrict: Bool) {
         self.traces = traces
+        self.setRules = setRules
         self.isStrict = isStrict
     }
 
@@ -43,8 +45,21 @@ public struct JUnitReport: Sendable {
             for (rule, kind) in zip(verdict.rules, kinds) { lines += testCase(rule, kind, path: path) }
             lines.append("  </testsuite>")
         }
+        lines += together
         lines.append("</testsuites>")
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// A suite of the rules that compare traces.
+    private var together: [String] {
+        guard !setRules.isEmpty else { return [] }
+        let gate = traces.reduce(into: Set<String>()) { $0.formUnion($1.verdict?.gate ?? []) }
+        let kinds = setRules.map { element(of: $0, gate: gate) }
+        func count(_ kind: Element) -> Int { kinds.filter { $0 == kind }.count }
+        let open =
+            "  <testsuite name=\"all traces\" tests=\"\(setRules.count)\" failures=\"\(count(.failure))\""
+            + " errors=\"\(count(.error))\" skipped=\"\(count(.skipped))\" time=\"0.000\">"
+        return [open] + zip(setRules, kinds).flatMap { testCase($0, $1, path: "all traces") } + ["  </testsuite>"]
     }
 
     /// A suite with one case that says why the trace could not be read.

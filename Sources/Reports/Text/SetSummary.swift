@@ -13,7 +13,8 @@ public struct SetSummary: Sendable {
 
     /// The summary, newline at its end.
     public var text: String {
-        (violationLines + causeLines + matrixLines + missingLines + closingLines).joined(separator: "\n") + "\n"
+        (violationLines + setRuleLines + causeLines + matrixLines + missingLines + closingLines).joined(separator: "\n")
+            + "\n"
     }
 
     /// Over several traces: which rule is violated where.
@@ -33,6 +34,33 @@ public struct SetSummary: Sendable {
             let places = paths[rule.id, default: []]
             lines += block("\(rule.id) \(rule.name), \(times(places.count)): \(list(places))", indent: 2)
                 .painting(rule.id, .red, style)
+        }
+        return lines + [""]
+    }
+
+    /// What rules say that compare traces, but for those that do not apply.
+    private var setRuleLines: [String] {
+        let rules = set.rules.filter { $0.verdict != .notApplicable }
+        guard !rules.isEmpty else { return [] }
+        var lines = [style.paint("Over all traces", .bold)]
+        for rule in rules {
+            let colour: TextStyle.Colour =
+                switch rule.verdict {
+                case .pass, .notApplicable: .green
+                case .fail: rule.severity == .error ? .red : .yellow
+                case .inconclusive: .yellow
+                }
+            let word = rule.verdict == .fail && rule.severity == .warning ? "warning" : rule.verdict.rawValue
+            lines += block("\(rule.id) \(rule.name), \(word): \(rule.sentence)", indent: 2)
+                .painting(rule.id, colour, style)
+            if let reason = rule.reason { lines += block("do: \(reason.remedy)", indent: 6) }
+            for finding in rule.findings.filter({ $0.severity != .info }).prefix(5) {
+                for evidence in finding.evidence.prefix(4) {
+                    lines += block("\(evidence.line) (\(finding.fingerprint))", indent: 6).map {
+                        style.paint($0, .faint)
+                    }
+                }
+            }
         }
         return lines + [""]
     }
@@ -155,7 +183,9 @@ public struct SetSummary: Sendable {
             (word, colour) = ("FAIL", .red)
             let rules = Swift.Set(
                 set.traces.flatMap { $0.verdict?.rules.filter { $0.verdict == .fail }.map(\.id) ?? [] })
-            sentence = "\(of(.violation))violated \(rules.sorted().joined(separator: ", "))"
+            let together = Swift.Set(set.rules.filter { $0.verdict == .fail }.map(\.id))
+            let who = outcomes.contains(.violation) ? of(.violation) : "the traces together: "
+            sentence = "\(who)violated \(rules.union(together).sorted().joined(separator: ", "))"
         case .unreadable:
             (word, colour) = ("UNREADABLE", .red)
             sentence = "\(of(.unreadable))could not be read to the end; everything whole was judged"
