@@ -60,15 +60,6 @@ struct VendorLog: Sendable {
 }
 
 extension HostRoles {
-    /// The category that the built-in telemetry list gives a host, or a name that it is an alias of.
-    func category(of host: HostName) -> String? {
-        guard hosts.usesBuiltinTelemetry else { return nil }
-        for name in chain(of: host) {
-            if let category = TelemetryHosts.builtin.category(of: name)?.category { return category }
-        }
-        return nil
-    }
-
     /// What a host is for, if that is of the kinds above.
     func vendorKind(of host: HostName) -> VendorKind? { category(of: host).flatMap { VendorKind(rawValue: $0) } }
 }

@@ -130,6 +130,7 @@ enum NoDeferredLeak: Rule {
             judgement.information(
                 "not-the-app", "\(sentence): \(why)", place: place, evidence: [leak.evidence("not the app's", hit)])
         case .untold: LeakRules.doubtUntold(sentence, &judgement)
+        case .untoldPage(let why): LeakRules.doubtPage(sentence, why, &judgement)
         case .intended: return
         }
     }

@@ -64,6 +64,7 @@ enum NoShortenerOrPreview: Rule {
             guard !leak.actor.actor.isElsewhere else { return }
             judgement.violation("link-shortened", sentence, place: place, evidence: [leak.evidence("leak", hit)])
         case .untold: LeakRules.doubtUntold(sentence, &judgement)
+        case .untoldPage(let why): LeakRules.doubtPage(sentence, why, &judgement)
         case .system, .notTheApp, .likelyNotTheApp:
             judgement.information(
                 "not-the-app", sentence, place: place, evidence: [leak.evidence("not the app's", hit)])

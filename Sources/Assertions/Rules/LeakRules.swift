@@ -178,6 +178,7 @@ enum LeakRules {
                     kind, severity: severity, "\(sentence), by \(first.actor.actor.rawValue) (\(first.actor.reason))",
                     place: place, evidence: evidence)
             case .untold: doubtUntold(sentence, &judgement)
+            case .untoldPage(let why): doubtPage(sentence, why, &judgement)
             case .notTheApp(let why), .likelyNotTheApp(let why):
                 judgement.information("not-the-app", "\(sentence): \(why)", place: place, evidence: evidence)
             case .intended: continue
