@@ -18,13 +18,13 @@ policy
 # -- who sends -------------------------------------------------------------------------------------------------------
 
 sender app
+  | User-Agent: okhttp/4.12.0
+  | Accept: application/json
+
+sender ios
   | User-Agent: PartnerShop/5.2 CFNetwork/1490 Darwin/23.2.0
   | Accept: application/json
   | Accept-Language: en-GB,en;q=0.9
-
-sender okhttp
-  | User-Agent: okhttp/4.12.0
-  | Accept: application/json
 
 sender dart
   | User-Agent: Dart/3.3 (dart:io)
@@ -84,6 +84,9 @@ document images
 
 document chia
   | chia.health
+
+document credential
+  | Bearer lab-account-1
 
 document session-path
   | /handoff-session
@@ -163,8 +166,8 @@ fragment arrive
   scenario attrs.platform=lab
   browser-clean
   launch: launch
-  get /home
-  get https://img.partner.example/i/7f3a91.png
+  home: get /home
+  image: get https://img.partner.example/i/7f3a91.png
   start-count: send POST ${amplitude} body=${count}
   first-projection: get /catalog/${item}/handoff
   render: render

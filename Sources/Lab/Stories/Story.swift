@@ -71,6 +71,8 @@ public struct Story: Hashable, Sendable {
     public var expectations: [Expectation]
     /// How it is captured: `keys=none`, `snaplen=100`, `cut=80`.
     public var capture: [StoryStep.Option]
+    /// Whose header fields a sender's requests have instead of its own.
+    public var cast: [StoryStep.Option]
     /// Which transports it is made for, as `via=passive`; several of one name are alternatives.
     public var only: [StoryStep.Option]
     /// Over how many transports it is played, when there are as many.
