@@ -238,7 +238,7 @@ story retry-503 like share
   transports 6
   keep
   labels retried
-  before post: serve POST /handoff-session 503 times=1
+  before post: fault: serve POST /handoff-session 503 times=1
   replace post: post expect=503
   after post: backoff: pause 60ms
   after post: retry: post
@@ -246,26 +246,26 @@ story retry-503 like share
 
 story retry-500 like retry-503
   about An answer 500, then the same key and body again.
-  before post: serve POST /handoff-session 500 times=1
+  replace fault: serve POST /handoff-session 500 times=1
   replace post: post expect=500
 
 story retry-429 like retry-503
   about An answer 429 with Retry-After, then the same key and body again.
   transports 3
-  before post: serve POST /handoff-session 429 times=1 header="Retry-After: 1"
+  replace fault: serve POST /handoff-session 429 times=1 header="Retry-After: 1"
   replace post: post expect=429
 
 story retry-lost like retry-503
   about The connection ends without an answer, then the same key and body again.
   transports 4
   keep
-  before post: serve POST /handoff-session drop times=1
+  replace fault: serve POST /handoff-session drop times=1
   replace post: post expect=lost
 
 story retry-reset like retry-503
   about The connection is reset without an answer, then the same key and body again.
   transports 4
-  before post: serve POST /handoff-session reset times=1
+  replace fault: serve POST /handoff-session reset times=1
   replace post: post expect=lost
 
 story retry-half like retry-503
@@ -273,7 +273,7 @@ story retry-half like retry-503
   transports 3
   only http=1
   only stack=lab
-  before post: serve POST /handoff-session half times=1
+  replace fault: serve POST /handoff-session half times=1
   replace post: post expect=lost
   trap HR-17 pass "an answer that did not come whole is no success"
 
@@ -282,7 +282,7 @@ story retry-refused like retry-503
   only http=2
   only stack=lab
   only via=passive
-  before post: serve POST /handoff-session refuse times=1
+  replace fault: serve POST /handoff-session refuse times=1
   replace post: post expect=lost
   # Provably unprocessed: the two streams are one attempt.
   expect HR-13 HR-14 not-applicable
@@ -296,7 +296,7 @@ story retry-second-tap like retry-503
 
 story retry-three-times like retry-503
   about 503, 503, and then it works: three attempts, one key.
-  before post: serve POST /handoff-session 503 times=2
+  replace fault: serve POST /handoff-session 503 times=2
   after backoff: post expect=503
   after backoff: pause 60ms
 
@@ -327,7 +327,7 @@ story retry-given-up like retry-503
 
 story retry-409-kept like retry-503
   about An answer 409, then the same key and body again: the contract leaves it open.
-  before post: serve POST /handoff-session 409 times=1
+  replace fault: serve POST /handoff-session 409 times=1
   replace post: post expect=409
   trap HR-15 HR-16 not-applicable "409 is neither a rejection nor uncertain"
   expect HR-14 not-applicable
@@ -336,7 +336,7 @@ story auth-refreshed like retry-503
   about An answer 401, a fresh credential, then the same key and body.
   transports 4
   keep
-  before post: serve POST /handoff-session 401 times=1
+  replace fault: serve POST /handoff-session 401 times=1
   replace post: post expect=401
   replace retry: post header="Authorization: Bearer lab-account-1-renewed"
   expect HR-14 not-applicable

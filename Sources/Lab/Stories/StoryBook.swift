@@ -123,6 +123,8 @@ public struct StoryBook: Sendable {
             story = other
             story.name = name
             story.isKept = false
+            story.about = ""
+            story.transports = 2
             // What was a trap of the other story is none of this one, which must say so itself.
             story.expectations = story.expectations.map { expectation in
                 var expectation = expectation

@@ -61,14 +61,19 @@ struct StoryLine: Hashable, Sendable {
             var name = ""
             var text = ""
             if first != "'", first != "\"" {
-                let bare = rest.prefix { $0 != " " && $0 != "'" && $0 != "\"" }
+                var bare = rest.prefix { $0 != " " }
                 if let equals = bare.firstIndex(of: "="), equals > bare.startIndex, isName(bare[..<equals]) {
                     name = String(bare[..<equals])
-                    text = String(bare[bare.index(after: equals)...])
-                } else {
-                    text = String(bare)
+                    bare = bare[bare.index(after: equals)...]
+                    if bare.first == "'" || bare.first == "\"" { bare = bare.prefix(0) }
                 }
+                text = String(bare)
                 rest = rest[bare.endIndex...]
+                // An apostrophe inside a word is none of a quote.
+                if name.isEmpty || !text.isEmpty || rest.first == " " || rest.isEmpty {
+                    words.append(Word(name: name, text: text))
+                    continue
+                }
             }
             if let quote = rest.first, quote == "'" || quote == "\"" {
                 rest = rest.dropFirst()
