@@ -93,7 +93,7 @@ story share-twice like share
   after watch: operation
   after watch: post as=second
   after watch: opened
-  after watch: open ${url}
+  after watch: second-opened: open ${url}
   after watch: background
   after watch: foreground
   after watch: get /catalog/${item}/handoff

@@ -43,6 +43,10 @@ struct StoryLine: Hashable, Sendable {
                 let rest = content.dropFirst()
                 let verbatim = rest.first == " " ? String(rest.dropFirst()) : String(rest)
                 lines.append(StoryLine(place: place, isIndented: isIndented, verbatim: verbatim, words: []))
+            } else if content.hasPrefix("about ") {
+                // Prose: quotes mean nothing in it.
+                let words = [Word(name: "", text: "about"), Word(name: "", text: String(content.dropFirst(6)))]
+                lines.append(StoryLine(place: place, isIndented: isIndented, verbatim: nil, words: words))
             } else {
                 let words = try words(in: content, place)
                 lines.append(StoryLine(place: place, isIndented: isIndented, verbatim: nil, words: words))
