@@ -548,6 +548,7 @@ fragment servers
   serve GET https://img.partner.example/* image
   serve POST /handoff-session session
   serve GET https://chia.health/* 200 document=page type="text/html; charset=utf-8"
+  serve HEAD https://chia.health/* 200 document=page type="text/html; charset=utf-8"
   serve GET https://www.chia.health/* 200 document=page type="text/html; charset=utf-8"
   serve POST https://o4507.ingest.sentry.io/* 200
   serve POST https://api2.amplitude.com/* 200
@@ -557,7 +558,7 @@ fragment servers
 # A cold start, up to the card on the screen.
 fragment arrive
   scenario attrs.platform=lab
-  browser-clean
+  clean: browser-clean
   launch: launch
   home: get /home
   image: get https://img.partner.example/i/7f3a91.png

@@ -11,7 +11,7 @@ story projection-other-label like share
   about The label of the primary action differs in one letter.
   transports 3
   before launch: serve GET /catalog/* 200 document=projection-label
-  expect HR-37 fail
+  expect HR-37 HR-41 fail
 
 story projection-duplicate-key like share
   about The decision has one key twice.
@@ -22,7 +22,6 @@ story projection-duplicate-key like share
 story projection-escaped-label like share
   about The label is written with an escape: the same text.
   transports 3
-  keep
   before launch: serve GET /catalog/* 200 document=projection-escaped
   trap HR-37 pass "escapes are another way to write the same label"
 
@@ -34,7 +33,7 @@ story projection-extra-beside like share
 story projection-other-creation-path like share
   about sessionCreationPath is the partner's own path.
   before launch: serve GET /catalog/* 200 document=projection-path
-  expect HR-37 fail
+  expect HR-37 HR-41 fail
 
 story projection-unlisted-url like share
   about The item has a URL at a place where none may be.
@@ -46,9 +45,9 @@ story projection-unlisted-url like share
 story projection-chia-asset like share
   about The image is an authenticated asset of Chia's.
   transports 3
-  keep
   before launch: serve GET /catalog/* 200 document=projection-chia-asset
   expect HR-38 HR-57 fail
+  expect HR-45 fail
 
 story neutral-only-with-action like neutral-only
   about neutral_only with the session action in it.
@@ -60,7 +59,6 @@ story neutral-only-with-action like neutral-only
 story hidden-item-sent like share
   about A hidden item is sent to the app.
   transports 3
-  keep
   before launch: serve GET /home 200 document=home-with-hidden
   expect HR-40 fail
 
@@ -93,18 +91,21 @@ story malformed-projection-shared like share
   transports 2
   before cta: serve GET /catalog/* 200 document=no-json times=1
   expect HR-41 fail
-  expect HR-06 HR-37 fail
+  expect HR-06 fail
+  expect HR-06 pass
+  expect HR-22 HR-24 inconclusive projection-opaque
 
 story unknown-mode-shared like share
   about The projection at the tap has a mode that does not exist, and the app shares all the same.
   transports 2
   before cta: serve GET /catalog/* 200 document=projection-unknown-mode times=1
   expect HR-41 HR-37 fail
+  expect HR-22 not-applicable
+  expect HR-24 fail
 
 story no-refresh-on-foreground like share
   about The app comes back and does not fetch the projection.
   transports 3
-  keep
   drop foreground-projection
   after foreground: pause 5500ms
   expect HR-42 fail
@@ -146,7 +147,6 @@ story session-event-after-foreground like share
 story polling-in-background like share
   about While the browser has the screen the app asks every 60 ms.
   transports 3
-  keep
   before away: serve GET /poll 200
   replace away: pause 50ms
   after away: get /poll

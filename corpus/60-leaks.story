@@ -70,7 +70,6 @@ story url-gzip-body like share
 story url-gzip-base64 like share
   about A field has the URL, gzipped, in base64.
   transports 2
-  keep
   after navigation: let inner '{"link":"${url}"}'
   after navigation: send POST ${amplitude} body='{"data":"${inner|gzip|base64}"}'
   expect HR-46 HR-47 fail
@@ -102,7 +101,6 @@ story token-in-cookie like share
 story url-to-own-logs like share
   about The partner's own log collector gets the URL.
   transports 3
-  keep
   after navigation: send POST ${logs} body='{"level":"info","message":"opening ${url}"}'
   expect HR-46 HR-47 fail
 
@@ -143,7 +141,6 @@ story url-after-relaunch like share
 story crash-reporter-and-no-relaunch like share
   about A crash reporter is in use, and the trace ends before a relaunch.
   transports 3
-  keep
   after opened-count: send POST ${sentry} type=application/x-sentry-envelope body='{"type":"session"}'
   drop kill
   drop relaunch
@@ -160,7 +157,6 @@ story chia-page-own-analytics like share
 story chia-page-own-api like share
   about Chia's page in the browser calls Chia's own API and loads the partner's logo.
   transports 3
-  keep
   before navigation: serve GET https://api.chia.health/* 200
   after navigation: send GET https://api.chia.health/v1/context by=page
   after navigation: get https://img.partner.example/logo.png by=page header="Sec-Fetch-Dest: image" header="Sec-Fetch-Mode: no-cors" header="Origin:"
@@ -199,7 +195,6 @@ story other-id-in-telemetry like share
 story replay-upload like share
   about A session-replay library uploads 12 KB during the flow.
   transports 3
-  keep
   before launch: serve POST https://rec.smartlook.com/* 200
   before opened: send POST https://rec.smartlook.com/v1/record type=application/octet-stream body=${blob}
   expect HR-50 fail
@@ -216,12 +211,11 @@ story shortener-gets-url like share
   keep
   before launch: serve POST https://api-ssl.bitly.com/* 200
   before opened: send POST https://api-ssl.bitly.com/v4/shorten body='{"long_url":"${url}"}'
-  expect HR-51 HR-47 fail
+  expect HR-46 HR-47 HR-51 fail
 
 story attribution-during-flow like share
   about An attribution service gets an event during the flow.
   transports 3
-  keep
   before launch: serve POST https://app.adjust.com/* 200
   before opened: send POST https://app.adjust.com/event body='{"event_token":"abc123","created_at":"now"}'
   expect HR-52 fail
@@ -236,6 +230,5 @@ story chia-cookie-in-app like chia-sets-cookie
 story key-in-telemetry like share
   about An event has the idempotency key.
   transports 2
-  keep
   before opened: send POST ${amplitude} body='{"events":[{"request":"${key}"}]}'
   expect HR-54 fail

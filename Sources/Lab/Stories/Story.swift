@@ -85,9 +85,8 @@ public struct Story: Hashable, Sendable {
 
     /// What a rule must say when the story goes over a transport; nil: nobody has said.
     public func expectation(of rule: String, over transport: LabTransport) -> Expectation? {
-        let holding = expectations.filter { $0.holds(for: transport) }
-        if let named = holding.last(where: { $0.rule == rule }) { return named }
-        return holding.last { $0.rule == (rule.hasPrefix("HC-") ? "rest-HC" : "rest") }
+        let rest = rule.hasPrefix("HC-") ? "rest-HC" : "rest"
+        return expectations.last { ($0.rule == rule || $0.rule == rest) && $0.holds(for: transport) }
     }
 
     /// Whether it may go over a transport.

@@ -59,7 +59,7 @@ final class StoryBackend: Sendable {
         default:
             let status = Int(found.kind) ?? 500
             // These have no body (RFC 9110 §15.3.5, §15.4.5).
-            let body = status == 204 || status == 304 ? [] : found.body
+            let body = status == 204 || status == 304 || request.method == "HEAD" ? [] : found.body
             return .response(LabResponse(status, fields: found.fields, body: body))
         }
     }

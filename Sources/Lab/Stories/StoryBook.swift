@@ -108,7 +108,8 @@ public struct StoryBook: Sendable {
     ) throws(StoryError) {
         let name = words[1]
         var story = Story(
-            name: name, about: "", steps: [], policy: [], expectations: [], capture: [], cast: [], only: [], transports: 2,
+            name: name, about: "", steps: [], policy: [], expectations: [], capture: [], cast: [], only: [],
+            transports: 2,
             isKept: false)
         if words.count > 2 {
             guard words.count == 4, words[2] == "like" else {
