@@ -363,6 +363,15 @@ document home-with-hidden-id
 document home-with-raw-key
   | {"items":[{"catalogId":"${item}","title":"Sleep care programme","wholesale_price":12}]}
 
+document home-hidden-word
+  | {"items":[{"catalogId":"${item}","title":"The hidden causes of bad sleep"}]}
+
+document help-text
+  | {"help":"Keys that begin with whsec_ belong on a server, never into an app."}
+
+document home-raw-word
+  | {"items":[{"catalogId":"${item}","title":"Sleep care programme","note":"wholesale_price is not shown"}]}
+
 document no-json
   | <html>maintenance</html>
 

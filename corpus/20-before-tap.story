@@ -185,6 +185,7 @@ story late-mark like share
   after post: tap share by=person
   trap HR-02 inconclusive late-mark "a hand-made mark comes late"
   expect HR-23 pass
+  trap HR-23 pass "the affirmation lies before a hand-made mark that is late"
 
 story hand-mark-in-time like share
   about A person presses, then taps.
