@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Glibc
 internal import Lab
 
 /// The files of the corpus.
@@ -27,8 +28,8 @@ enum Files {
     }
 
     static func size(_ path: String) -> Int {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        return attributes?[.size] as? Int ?? 0
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
     static func names(in folder: String) -> [String] {

@@ -60,8 +60,9 @@ struct PlayCommand {
         let markAddress = String(greeting[..<end].dropFirst("Marks: ".count))
         let authority = Files.names(in: "\(scratch)/ca").first { $0.hasSuffix(".pem") && !$0.contains("key") } ?? ""
         do {
-            _ = try await stage.play(
+            let left = try await stage.play(
                 through: LabStage.Proxy(markAddress: markAddress), trusting: "\(scratch)/ca/\(authority)")
+            try writeMarks(left.marks)
         } catch {
             recorder.signal(SIGKILL)
             _ = recorder.wait()
@@ -90,7 +91,9 @@ struct PlayCommand {
         try await Task.sleep(for: .milliseconds(30))
         let secrets: [String: [UInt8]]
         do {
-            secrets = try await stage.play(through: nil, trusting: "\(scratch)/origins.pem")
+            let left = try await stage.play(through: nil, trusting: "\(scratch)/origins.pem")
+            secrets = left.secrets
+            try writeMarks(left.marks)
         } catch {
             tcpdump.signal(SIGKILL)
             _ = tcpdump.wait()
@@ -108,6 +111,12 @@ struct PlayCommand {
         guard session.story.captureOption("keys") != "none" else { return }
         let shown = secrets.keys.sorted().filter { !hidden.contains($0) }.flatMap { secrets[$0] ?? [] }
         try Files.write(shown, to: path + ".keys")
+    }
+
+    private func writeMarks(_ lines: [String]) throws(CorpusError) {
+        Files.remove(path + ".marks.jsonl")
+        guard !lines.isEmpty else { return }
+        try Files.write(lines.map { $0 + "\n" }.joined().utf8, to: path + ".marks.jsonl")
     }
 
     /// Cuts the file after that share of its bytes (percent).

@@ -82,7 +82,9 @@ struct RecordCommand {
             for file in Files.names(in: "\(folder)/\(story)") where file.hasSuffix(".stamp") {
                 let name = "\(story)/\(file.dropLast(".stamp".count))"
                 guard !planned.contains(name) else { continue }
-                for end in ["stamp", "pcap", "pcapng", "keys", "log"] { Files.remove("\(folder)/\(name).\(end)") }
+                for end in ["stamp", "pcap", "pcapng", "keys", "marks.jsonl", "log"] {
+                    Files.remove("\(folder)/\(name).\(end)")
+                }
             }
         }
     }

@@ -89,6 +89,15 @@ enum OneExternalNavigationPerBurst: Rule {
         }
         let limit = nextStart(after: burst, session)
         let opened = session.navigations(among: session.index.requestsForNeutral, from: burst.reach, before: limit)
+        // While a session request is under way both actions are disabled: a tap then leads to nothing (HR-10).
+        let taps = burst.lastTap.span
+        guard
+            !opened.isEmpty
+                || !session.attempts.contains(where: { $0.started <= burst.started && taps.latest <= $0.ended })
+        else {
+            counts.append("\(burst.words) on the neutral action while a session request was under way: no navigation")
+            return
+        }
         report(
             opened, target: "the neutral URL", burst: burst, due: burst.lastTap.span.latest,
             host: session.neutralURLs[0].address.host, because: [], session, &judgement, &counts)

@@ -1,5 +1,6 @@
 internal import Crypto
 internal import EventLoop
+internal import SessionTrace
 
 /// A TCP connection of the lab with TLS on it, or without. Confined to the loop of its stream.
 final class LabChannel {
@@ -28,13 +29,18 @@ final class LabChannel {
         plaintext.deallocate()
     }
 
+    /// Between which two times the last request was handed to the kernel.
+    private(set) var requestSent: TimeSpan?
+
     /// Whether HTTP/2 was agreed on.
     var isHTTP2: Bool { http2 != nil }
 
     /// Sends a request and waits for the final response. Throws when the connection ends before it.
     nonisolated(nonsending) func exchange(_ request: LabRequest) async throws -> LabResponse {
         if let http2 { return try await exchange(request, over: http2) }
+        let begun = WallClock.now()
         try await write(request.bytes)
+        requestSent = TimeSpan(begun, WallClock.now())
         while true {
             let isBodyless = request.method == "HEAD" || request.method == "CONNECT"
             if let message = try LabMessage.take(from: &received, bodyless: isBodyless) {
@@ -124,7 +130,9 @@ final class LabChannel {
         ]
         fields += request.fields.filter { $0.name.lowercased() != "host" }.map(Self.lowered)
         let stream = try http2.submitRequest(fields, body: request.body)
+        let begun = WallClock.now()
         try await write(http2.takeOutput())
+        requestSent = TimeSpan(begun, WallClock.now())
         while true {
             switch try await nextMessage(http2) {
             case .whole(stream, let fields, let body)?:

@@ -19,7 +19,7 @@ struct CurlRun: Sendable {
     /// The response, and lines of the TLS key log.
     func run() async throws -> (response: LabResponse, secrets: [UInt8]) {
         var words = [Self.path, "-sS", "-i", "--suppress-connect-headers", "--max-time", "20"] + options
-        words += ["-X", request.method]
+        words += request.method == "HEAD" ? ["--head"] : ["-X", request.method]
         for field in request.fields where field.name != "Host" { words += ["-H", "\(field.name): \(field.value)"] }
         if request.fields.allSatisfy({ $0.name.lowercased() != "content-type" }) { words += ["-H", "Content-Type:"] }
         if request.fields.allSatisfy({ $0.name.lowercased() != "accept" }) { words += ["-H", "Accept:"] }

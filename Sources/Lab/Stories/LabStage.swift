@@ -52,16 +52,25 @@ public final class LabStage: Sendable {
     /// The certificate (PEM) by which a client knows the servers.
     public var authorityCertificate: String { authority.certificate.pem }
 
-    /// Plays the story; the lines of the device's TLS key log, by host. `trusting`: a PEM file with the authority that the
+    /// What the device leaves besides its traffic.
+    public struct Leavings: Sendable {
+        /// The lines of its TLS key log, by host.
+        public var secrets: [String: [UInt8]]
+        /// The lines of a side file of marks.
+        public var marks: [String]
+    }
+
+    /// Plays the story; what the device leaves. `trusting`: a PEM file with the authority that the
     /// device sees, which is the proxy's behind one.
-    public func play(through proxy: Proxy?, trusting file: String) async throws -> [String: [UInt8]] {
+    public func play(through proxy: Proxy?, trusting file: String) async throws -> Leavings {
         let endpoint = Endpoint(address: network.proxy, port: LabNetwork.proxyPort)
         let device = try StoryDevice(
             transport, route: proxy == nil ? .direct : .proxy(endpoint, isSOCKS: transport.via == .socks),
             network: network, trusting: file, on: loops.loops[1])
-        try await StoryPlayer(story, of: book, on: device, with: backend, markAddress: proxy?.markAddress).play()
+        let player = StoryPlayer(story, of: book, on: device, with: backend, markAddress: proxy?.markAddress)
+        try await player.play()
         await device.close(nil)
-        return await device.secrets()
+        return Leavings(secrets: await device.secrets(), marks: await player.markLines)
     }
 
     /// Stops the servers.

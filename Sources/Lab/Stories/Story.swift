@@ -71,6 +71,8 @@ public struct Story: Hashable, Sendable {
     public var expectations: [Expectation]
     /// How it is captured: `keys=none`, `snaplen=100`, `cut=80`.
     public var capture: [StoryStep.Option]
+    /// Whose header fields a sender's requests have instead of its own.
+    public var cast: [StoryStep.Option]
     /// Which transports it is made for, as `via=passive`; several of one name are alternatives.
     public var only: [StoryStep.Option]
     /// Over how many transports it is played, when there are as many.
@@ -83,9 +85,8 @@ public struct Story: Hashable, Sendable {
 
     /// What a rule must say when the story goes over a transport; nil: nobody has said.
     public func expectation(of rule: String, over transport: LabTransport) -> Expectation? {
-        let holding = expectations.filter { $0.holds(for: transport) }
-        if let named = holding.last(where: { $0.rule == rule }) { return named }
-        return holding.last { $0.rule == (rule.hasPrefix("HC-") ? "rest-HC" : "rest") }
+        let rest = rule.hasPrefix("HC-") ? "rest-HC" : "rest"
+        return expectations.last { ($0.rule == rule || $0.rule == rest) && $0.holds(for: transport) }
     }
 
     /// Whether it may go over a transport.

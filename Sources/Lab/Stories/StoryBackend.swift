@@ -56,7 +56,11 @@ final class StoryBackend: Sendable {
         case "half": return .half(session(found, for: request, 201))
         case "session": return .response(session(found, for: request, 201))
         case "image": return .response(LabResponse(200, fields: [("Content-Type", "image/png")], body: MockHosts.pixel))
-        default: return .response(LabResponse(Int(found.kind) ?? 500, fields: found.fields, body: found.body))
+        default:
+            let status = Int(found.kind) ?? 500
+            // These have no body (RFC 9110 §15.3.5, §15.4.5).
+            let body = status == 204 || status == 304 || request.method == "HEAD" ? [] : found.body
+            return .response(LabResponse(status, fields: found.fields, body: body))
         }
     }
 

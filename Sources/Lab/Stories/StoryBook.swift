@@ -108,7 +108,8 @@ public struct StoryBook: Sendable {
     ) throws(StoryError) {
         let name = words[1]
         var story = Story(
-            name: name, about: "", steps: [], policy: [], expectations: [], capture: [], only: [], transports: 2,
+            name: name, about: "", steps: [], policy: [], expectations: [], capture: [], cast: [], only: [],
+            transports: 2,
             isKept: false)
         if words.count > 2 {
             guard words.count == 4, words[2] == "like" else {
@@ -123,6 +124,8 @@ public struct StoryBook: Sendable {
             story = other
             story.name = name
             story.isKept = false
+            story.about = ""
+            story.transports = 2
             // What was a trap of the other story is none of this one, which must say so itself.
             story.expectations = story.expectations.map { expectation in
                 var expectation = expectation
@@ -157,6 +160,13 @@ public struct StoryBook: Sendable {
             }
             story.transports = count
         case "capture": story.capture += rest.map { StoryStep.Option(name: $0.name, value: $0.text) }
+        case "cast":
+            guard texts.count == 2, senders[texts[1]] != nil else {
+                throw StoryError(
+                    place: line.place,
+                    reason: "cast SENDER OTHER, with one of \(senders.keys.sorted().joined(separator: ", "))")
+            }
+            story.cast.append(StoryStep.Option(name: texts[0], value: texts[1]))
         case "only":
             for word in rest {
                 guard LabTransport.parts.contains(word.name) else {

@@ -42,9 +42,18 @@ actor StoryDevice {
         marker = try UDPSocket.bind(to: Endpoint(address: network.device, port: 0), loop: loop)
     }
 
+    /// A response, and between which two times its request was handed to the kernel.
+    struct Exchange: Sendable {
+        var response: LabResponse
+        var sent: TimeSpan
+    }
+
     /// Sends a request to `https://HOST` and waits for its response. Throws when the connection ends before it.
-    func send(_ request: LabRequest, to host: String, from sender: String) async throws -> LabResponse {
-        if sender == "app", transport.stack == .curl { return try await curl(request, to: host) }
+    func send(_ request: LabRequest, to host: String, from sender: String) async throws -> Exchange {
+        if sender == "app", transport.stack == .curl {
+            let begun = WallClock.now()
+            return Exchange(response: try await curl(request, to: host), sent: TimeSpan(begun, WallClock.now()))
+        }
         let place = Place(sender: sender, host: host)
         let channel: LabChannel
         if let free = idle[place]?.popLast() {
@@ -54,7 +63,7 @@ actor StoryDevice {
         }
         let response = try await channel.exchange(request)
         idle[place, default: []].append(channel)
-        return response
+        return Exchange(response: response, sent: channel.requestSent ?? TimeSpan(WallClock.now()))
     }
 
     /// Opens a connection to a host, with TLS, and leaves it unused.

@@ -43,6 +43,10 @@ struct StoryLine: Hashable, Sendable {
                 let rest = content.dropFirst()
                 let verbatim = rest.first == " " ? String(rest.dropFirst()) : String(rest)
                 lines.append(StoryLine(place: place, isIndented: isIndented, verbatim: verbatim, words: []))
+            } else if content.hasPrefix("about ") {
+                // Prose: quotes mean nothing in it.
+                let words = [Word(name: "", text: "about"), Word(name: "", text: String(content.dropFirst(6)))]
+                lines.append(StoryLine(place: place, isIndented: isIndented, verbatim: nil, words: words))
             } else {
                 let words = try words(in: content, place)
                 lines.append(StoryLine(place: place, isIndented: isIndented, verbatim: nil, words: words))
@@ -61,14 +65,19 @@ struct StoryLine: Hashable, Sendable {
             var name = ""
             var text = ""
             if first != "'", first != "\"" {
-                let bare = rest.prefix { $0 != " " && $0 != "'" && $0 != "\"" }
+                var bare = rest.prefix { $0 != " " }
                 if let equals = bare.firstIndex(of: "="), equals > bare.startIndex, isName(bare[..<equals]) {
                     name = String(bare[..<equals])
-                    text = String(bare[bare.index(after: equals)...])
-                } else {
-                    text = String(bare)
+                    bare = bare[bare.index(after: equals)...]
+                    if bare.first == "'" || bare.first == "\"" { bare = bare.prefix(0) }
                 }
+                text = String(bare)
                 rest = rest[bare.endIndex...]
+                // An apostrophe inside a word is none of a quote.
+                if name.isEmpty || !text.isEmpty || rest.first == " " || rest.isEmpty {
+                    words.append(Word(name: name, text: text))
+                    continue
+                }
             }
             if let quote = rest.first, quote == "'" || quote == "\"" {
                 rest = rest.dropFirst()

@@ -11,6 +11,8 @@ actor StoryPlayer {
     private let markAddress: String?
     private var values: [String: [UInt8]] = [:]
     private var times: [String: Instant] = [:]
+    /// Lines of the side file of marks.
+    private(set) var markLines: [String] = []
     private var pending: [Task<Void, any Error>] = []
 
     init(
@@ -47,7 +49,7 @@ actor StoryPlayer {
         case "close": await device.close(step.words[0])
         case "dial":
             let sender = step.option("by") ?? "app"
-            let agent = book.senders[sender]?.first { $0.name == "User-Agent" }?.value
+            let agent = try fields(of: sender).first { $0.name == "User-Agent" }?.value
             try await device.dial(try text(step.words[0]), from: sender, agent: agent)
         case "lookup":
             let type = step.option("type").flatMap { UInt16($0) } ?? LabNameMessage.addressType
@@ -100,6 +102,7 @@ actor StoryPlayer {
             if step.option("body") == nil { body = try fill("${body}") }
             let key = try text(step.option("key") ?? "${key}")
             if !key.isEmpty { added.append(("Idempotency-Key", key)) }
+            if let credential = book.documents["credential"] { added.append(("Authorization", credential)) }
         case "open":
             url = try text(step.words[0])
             if step.option("by") == nil { sender = "browser" }
@@ -116,9 +119,10 @@ actor StoryPlayer {
         }
         for header in step.all("header") {
             let parts = try text(header).split(separator: ":", maxSplits: 1).map(String.init)
+            if parts[0] == "Authorization" { added.removeAll { $0.name == "Authorization" } }
             added.append((parts[0], String((parts.count > 1 ? parts[1] : "").drop { $0 == " " })))
         }
-        guard let own = book.senders[sender] else { throw LabError("nobody is called \(sender)") }
+        let own = try fields(of: sender)
         var fields: [(name: String, value: String)] = [("Host", host)]
         let replaced = Set(added.map { $0.name.lowercased() })
         fields += own.filter { !replaced.contains($0.name.lowercased()) }.map { ($0.name, $0.value) }
@@ -128,13 +132,24 @@ actor StoryPlayer {
             request: LabRequest(method, target, fields: fields, body: body), host: host, sender: sender)
     }
 
+    private func fields(of sender: String) throws(LabError) -> [StoryStep.Option] {
+        let name = story.cast.last { $0.name == sender }?.value ?? sender
+        guard let fields = book.senders[name] else { throw LabError("nobody is called \(name)") }
+        return fields
+    }
+
     private func send(_ outgoing: Outgoing, _ step: StoryStep) async throws {
         let name = step.option("as")
         let expected = step.option("expect") ?? ""
-        if let name { times["\(name).sent"] = WallClock.now() }
         let response: LabResponse
         do {
-            response = try await device.send(outgoing.request, to: outgoing.host, from: outgoing.sender)
+            let exchange = try await device.send(outgoing.request, to: outgoing.host, from: outgoing.sender)
+            response = exchange.response
+            if let name { times["\(name).sent"] = exchange.sent.earliest }
+            let uncertainty = exchange.sent.latest.nanoseconds(since: exchange.sent.earliest)
+            if step.has("tight"), uncertainty > 400_000 {
+                throw LabError("when it was sent is known to \(uncertainty / 1_000) µs only")
+            }
         } catch {
             guard expected == "lost" || expected == "any" else { throw error }
             return
@@ -209,6 +224,10 @@ actor StoryPlayer {
         for option in step.options where option.name != "way" && option.name != "name" {
             let isTime = option.name == "at" || option.name == "until"
             members.append((option.name, isTime ? try time(option.value) : try text(option.value)))
+        }
+        if step.option("way") == "file" {
+            if !members.contains(where: { $0.name == "at" }) { members.append(("at", WallClock.now().rfc3339)) }
+            return markLines.append(Self.object(members))
         }
         guard let markAddress, step.option("way") != "datagram" else {
             return try await device.mark(Self.object(members))

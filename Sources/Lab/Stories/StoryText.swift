@@ -10,6 +10,14 @@ enum StoryText {
         case "hex": bytes.flatMap { Array(hex($0, upper: false).utf8) }
         case "HEX": bytes.flatMap { Array(hex($0, upper: true).utf8) }
         case "percent": bytes.flatMap { isUnreserved($0) ? [$0] : Array("%\(hex($0, upper: true))".utf8) }
+        case "path-escaped":
+            // Only what stands for itself in a path anyway, written otherwise: the tilde.
+            bytes.flatMap { $0 == 0x7E ? Array("%7E".utf8) : [$0] }
+        case "hex-labels":
+            // Labels of a DNS name are no longer than 63 bytes (RFC 1035 §2.3.4).
+            bytes.enumerated().flatMap { index, byte in
+                (index > 0 && index % 30 == 0 ? [0x2E] : []) + Array(hex(byte, upper: false).utf8)
+            }
         case "percent-all": bytes.flatMap { Array("%\(hex($0, upper: true))".utf8) }
         case "json-slash": bytes.flatMap { $0 == 0x2F ? [0x5C, 0x2F] : [$0] }
         case "json-u": bytes.flatMap { Array("\\u00\(hex($0, upper: false))".utf8) }

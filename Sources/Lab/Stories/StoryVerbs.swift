@@ -9,7 +9,7 @@ struct StoryVerb: Sendable {
     /// One line for people.
     var meaning: String
 
-    private static let request: Set<String> = ["by", "header", "body", "type", "expect", "as", "query"]
+    private static let request: Set<String> = ["by", "header", "body", "type", "expect", "as"]
     private static let markOptions: Set<String> = [
         "target", "count", "by", "id", "phase", "at", "until", "clock", "name", "attrs", "way",
     ]
@@ -31,12 +31,12 @@ struct StoryVerb: Sendable {
             "pause": StoryVerb(words: 1...1, options: [], meaning: "nothing happens for that long"),
             "let": StoryVerb(words: 2...2, options: [], meaning: "a name stands for a text from here on"),
             "operation": StoryVerb(words: 0...0, options: [], meaning: "a new key and a new body"),
-            "send": StoryVerb(words: 2...3, options: request, meaning: "METHOD URL: a request"),
-            "get": StoryVerb(words: 1...2, options: request, meaning: "a GET; a path alone is the partner's"),
+            "send": StoryVerb(words: 2...4, options: request, meaning: "METHOD URL: a request"),
+            "get": StoryVerb(words: 1...3, options: request, meaning: "a GET; a path alone is the partner's"),
             "post": StoryVerb(
-                words: 0...1, options: request.union(["key", "to", "path"]),
+                words: 0...2, options: request.union(["key", "to", "path"]),
                 meaning: "the session request with the key and body of the operation"),
-            "open": StoryVerb(words: 1...2, options: request, meaning: "the browser opens that URL"),
+            "open": StoryVerb(words: 1...3, options: request, meaning: "the browser opens that URL"),
             "lookup": StoryVerb(words: 1...1, options: ["type"], meaning: "a DNS query (passive alone)"),
             "dial": StoryVerb(words: 1...1, options: ["by"], meaning: "TLS to that host, and no request on it"),
             "datagram": StoryVerb(words: 2...2, options: [], meaning: "HOST:PORT TEXT: a UDP datagram (passive alone)"),

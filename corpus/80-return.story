@@ -1,0 +1,96 @@
+# HR-61 to HR-66: the generic return.
+
+labels returned
+  expect HR-63 HR-64 pass
+
+# The person comes back by the link on Chia's page.
+ground return-ground like share
+  about The person comes back by the link on Chia's page, which leads to the marketplace's home.
+  labels returned
+  before foreground: tap return
+  before foreground: returned: return
+  replace foreground-projection: get /home
+
+story return like return-ground
+  about The person comes back by the link on Chia's page, which leads to the marketplace's home.
+  transports 4
+  keep
+
+story return-crafted-ignored like return-ground
+  about The link's query is crafted; the app ignores it.
+  transports 3
+  keep
+  replace returned: return attrs.status=paid attrs.canary=cnry4f7d2e19a6b3
+  trap HR-63 HR-64 pass "a crafted query is ignored"
+
+story return-crafted-sent like return-ground
+  about The link's query is crafted, and the app sends it on.
+  transports 3
+  keep
+  replace returned: return attrs.status=paid attrs.canary=cnry4f7d2e19a6b3
+  before foreground: serve GET /home* 200 document=home
+  replace foreground-projection: get /home?ref=cnry4f7d2e19a6b3
+  expect HR-63 fail
+
+story return-crafted-sent-encoded like return-ground
+  about The crafted value goes to telemetry in base64.
+  transports 2
+  replace returned: return attrs.status=paid attrs.canary=cnry4f7d2e19a6b3
+  after foreground-projection: let canary cnry4f7d2e19a6b3
+  after foreground-projection: send POST ${amplitude} body='{"v":"${canary|base64}"}'
+  expect HR-63 fail
+
+story return-to-item like return-ground
+  about After the return the app opens the item instead of the home.
+  transports 3
+  keep
+  replace foreground-projection: get /catalog/${item}/handoff
+  after foreground-projection: serve GET /orders/last 200
+  after foreground-projection: get /orders/last
+  expect HR-64 fail
+  expect HR-43 fail
+
+story return-link-with-query like return-ground
+  about Chia's page sends the browser to the return host with a status in the query.
+  transports 2
+  set hosts.return [www.partner.example]
+  before foreground: serve GET https://chia.health/done 302 header="Location: https://www.partner.example/home?status=paid"
+  before foreground: open https://chia.health/done header="Sec-Fetch-Site: same-origin" header="Referer: https://chia.health/"
+  before foreground: open "https://www.partner.example/home?status=paid" header="Sec-Fetch-Site: cross-site" header="Referer: https://chia.health/"
+  expect HR-61 fail
+
+story return-link-plain like return-ground
+  about Chia's page sends the browser to the registered return address.
+  transports 2
+  before foreground: serve GET https://chia.health/done 302 header="Location: https://www.partner.example/home"
+  before foreground: open https://chia.health/done header="Sec-Fetch-Site: same-origin" header="Referer: https://chia.health/"
+  before foreground: open https://www.partner.example/home header="Sec-Fetch-Site: cross-site" header="Referer: https://chia.health/"
+  expect HR-61 pass
+
+story callback-by-chia-page like share
+  about Chia's page calls the partner's API by itself.
+  transports 3
+  keep
+  before navigation: serve POST /chia-callback 200
+  after navigation: send POST https://api.partner.example/chia-callback by=page body='{"ok":true}'
+  expect HR-65 fail
+
+story foreign-link like share
+  about A link on a foreign host is opened, and the app stays asleep.
+  transports 2
+  keep
+  after foreground-projection: link-opened attrs.host=evil.example attrs.url=https://evil.example/home
+  replace kill: pause 5200ms
+  drop relaunch
+  drop relaunch-home
+  expect HR-66 pass
+  expect HR-49 inconclusive
+
+story foreign-link-wakes-app like share
+  about A link on a foreign host brings the app to life.
+  transports 2
+  keep
+  after foreground-projection: link-opened attrs.host=evil.example attrs.url=https://evil.example/home
+  after foreground-projection: pause 40ms
+  after foreground-projection: get /home
+  expect HR-66 fail
