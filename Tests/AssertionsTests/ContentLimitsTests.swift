@@ -99,7 +99,8 @@ import Testing
         let verdict = try judge(policy: "  chia-api: [api.chia.health]\n  chia-assets: [assets.chia.health]\n") {
             for host in ["api", "assets"] {
                 $0.exchange(
-                    .nobody, "GET", "https://\(host).chia.health/.well-known/apple-app-site-association", at: 6)
+                    .nobody, "GET", "https://\(host).chia.health/.well-known/apple-app-site-association", at: 6,
+                    headers: [("user-agent", "swcd (unknown version) CFNetwork/1490 Darwin/23.2.0")])
             }
         }
         for rule in ["HR-56", "HR-57"] {

@@ -62,10 +62,15 @@ extension Session {
         assumePartner(&judgement)
     }
 
+    /// Whether what stayed unread of a host is the browser's or the system's alone, by recorded processes.
+    private func isOthers(_ host: HostName) -> Bool {
+        dark[host].map { $0.isOnly(.browser) || $0.isOnly(.os) } ?? false
+    }
+
     /// Unread bytes that hosts sent to the app.
     func doubtAnswers(_ what: String, _ isConcerned: (HostName) -> Bool, _ judgement: inout Judgement) {
         let darkHosts = dark.filter { host, traffic in
-            traffic.lastData != nil && !traffic.isOnly(.browser) && !traffic.isOnly(.os) && isConcerned(host)
+            traffic.lastData != nil && !isOthers(host) && isConcerned(host)
         }.keys.sorted { $0.text < $1.text }
         for host in darkHosts {
             if let allowance = policy.hosts.opaqueOK.first(where: { $0.host.covers(host) }),
@@ -93,6 +98,7 @@ extension Session {
             record.spot.connection != nil && record.spot.from != .client
                 && Self.hidesRequests.contains(record.spot.reason) && record.names.contains(where: isConcerned)
                 && !darkHosts.contains { record.names.contains($0) }
+                && !record.names.contains { isOthers($0) }
         }) {
             judgement.doubt(
                 record.spot.reason.rawValue,
