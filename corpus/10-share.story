@@ -7,7 +7,7 @@ labels conforming
   expect HR-01 HR-02 HR-03 HR-04 HR-05 HR-06 HR-07 HR-08 HR-09 HR-10 HR-11 pass
   expect HR-17 HR-18 HR-19 HR-20 HR-21 HR-22 HR-23 HR-24 pass
   expect HR-26 HR-27 HR-28 HR-29 HR-30 HR-31 HR-32 HR-34 HR-35 HR-36 HR-37 HR-38 pass
-  expect HR-40 HR-42 HR-43 HR-45 HR-46 HR-47 HR-48 HR-49 HR-50 HR-51 HR-54 HR-55 HR-56 HR-57 HR-59 HR-60 pass
+  expect HR-40 HR-42 HR-43 HR-45 HR-46 HR-47 HR-48 HR-49 HR-50 HR-51 HR-54 HR-55 HR-56 HR-57 HR-58 HR-59 HR-60 pass
   # Nothing but process evidence tells a browser from what borrows its User-Agent.
   expect HR-33 inconclusive
 

@@ -50,9 +50,17 @@ struct SplitWatch: Sendable {
         var needle: Int
     }
 
+    private struct Place: Hashable {
+        var needle: Int
+        var places: [String]
+        var host: HostName?
+    }
+
     private var tails: [Stream: Tail] = [:]
     private var pieces: [Collected: [Piece]] = [:]
     private(set) var found: [SplitLeak] = []
+    /// What `found` holds, to tell repeats by.
+    private var known: Set<Place> = []
     private(set) var isFull = false
 
     /// How long pieces belong together.
@@ -150,15 +158,11 @@ struct SplitWatch: Sendable {
     }
 
     private mutating func keep(_ leak: SplitLeak) {
-        guard found.count < Self.leakLimit else {
-            isFull = true
-            return
-        }
-        if !found.contains(where: {
-            $0.needle == leak.needle && $0.places == leak.places && $0.leaks.first?.host == leak.leaks.first?.host
-        }) {
-            found.append(leak)
-        }
+        let place = Place(needle: leak.needle.number, places: leak.places, host: leak.leaks.first?.host)
+        guard !known.contains(place) else { return }
+        guard found.count < Self.leakLimit else { return isFull = true }
+        known.insert(place)
+        found.append(leak)
     }
 
     /// The part of a name that one owner registers, as far as it can be told without the list of public suffixes.
