@@ -27,9 +27,9 @@ done <pcaps/index.tsv
 rm -f reports/one.txt
 
 echo
-echo "== The set as a gate sees it: handoff check pcaps --report json=… --report junit=…"
+echo "== The set as a gate sees it: handoff check pcaps/*.pcapng --report json=… --report junit=…"
 echo
-"$handoff" check pcaps --report json=reports/pcaps.json --report junit=reports/pcaps.xml >reports/pcaps.txt || true
+"$handoff" check pcaps/*.pcapng --report json=reports/pcaps.json --report junit=reports/pcaps.xml >reports/pcaps.txt || true
 sed -n '/^Summary by cause/,$p' reports/pcaps.txt
 echo
 echo "Reports: reports/pcaps.txt (every verdict in full), reports/pcaps.json, reports/pcaps.xml (JUnit)"

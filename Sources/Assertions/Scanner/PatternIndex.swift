@@ -220,7 +220,13 @@ struct PatternIndex: Sendable {
                     guard index >= 4 else { continue }
                     let offset = index - 4
                     var distinct = 5
-                    for later in offset + 1...index where bytes[offset..<later].contains(bytes[later]) { distinct -= 1 }
+                    var later = offset + 1
+                    while later <= index {
+                        var earlier = offset
+                        while earlier < later, bytes[earlier] != bytes[later] { earlier += 1 }
+                        if earlier < later { distinct -= 1 }
+                        later += 1
+                    }
                     if sum + distinct >= bestScore {
                         best = offset
                         bestScore = sum + distinct
