@@ -61,7 +61,7 @@ import Testing
         (["3fd1", "--rule", "HR-46", "--reason", "r", "--owner", "o", "--expires", "2126-01-01"], "180 days"),
         (["3fd", "--rule", "HR-46"], "4 to 16"),
         (["xyzw", "--rule", "HR-46"], "4 to 16"),
-        (["3fd1", "--rule", "HR-460"], "did you mean HR-46"),
+        (["3fd1", "--rule", "HR-460"], "did you mean HR-4"),
         (["3fd1"], "--from TRACE"),
     ])
     func wrongUsageSaysWhatToDo(words: [String], hint: String) throws {

@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func allRecordingsGiveAWholeDocument() throws {
-        let (suites, _) = try Self.read(["."])
+        let (suites, _) = try Self.read(RecordingsTests.files)
         #expect(suites.count == RecordingsTests.files.count)
     }
 }

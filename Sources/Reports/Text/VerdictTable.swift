@@ -210,7 +210,7 @@ public struct VerdictTable: Sendable {
         }
         return order.flatMap { assumption in
             let shared = rules[assumption.code, default: []].joined(separator: ", ")
-            return hanging("† \(shared) assume: ", "\(assumption.sentence)  [\(assumption.code)]", hang: 4)
+            return hanging("† ", "\(shared) assume: \(assumption.sentence)  [\(assumption.code)]", hang: 4)
                 .map { style.paint($0, .faint) }
         }
     }
