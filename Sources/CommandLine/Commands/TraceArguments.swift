@@ -10,7 +10,7 @@ enum TraceArguments {
         .value("marks", "FILE", repeats: true, "marks as JSON Lines; NAME.marks.jsonl beside the trace is read too"),
         .value(
             "actors", "FILE", repeats: true,
-            "who owned which socket, activity starts (JSON Lines); NAME.actors.jsonl beside it is read too"
+            "process evidence as JSON Lines; NAME.actors.jsonl beside the trace is read too"
         ),
         .value(
             "filter", "EXPRESSION",
