@@ -56,16 +56,20 @@ public struct LabScenario: Sendable {
     public static let twoRequestsForDoubleTap = LabScenario(
         name: "two-requests-for-a-double-tap",
         summary: "A double tap sends two session requests, each with a key of its own, while the answers are slow.",
-        faults: ["POST /handoff-session: delay=400ms times=2"], violates: ["HR-07", "HR-08"]
+        faults: ["POST /handoff-session: delay=400ms times=2"], violates: ["HR-07", "HR-08", "HR-10"]
     ) { session in
         try await session.arrive()
         try await session.callToAction()
         try await session.mark("tap", target: "share")
         try await session.mark("tap", target: "share")
-        async let first = session.postNewOperation()
-        async let second = session.postNewOperation()
-        let answers = try await [first, second]
-        try await session.openHandoff(from: answers[0])
+        let latest = try await withThrowingTaskGroup(of: LabResponse.self) { group in
+            for _ in 0..<2 { group.addTask { try await session.postNewOperation() } }
+            var latest: LabResponse?
+            for try await answer in group { latest = answer }
+            return latest
+        }
+        guard let latest else { throw LabError("the session requests were not answered") }
+        try await session.openHandoff(from: latest)
         try await session.leave()
     }
 
