@@ -84,7 +84,7 @@ import WireFormats
         try Self.pin(&script, "app-measurement.com", .alert, at: 20)
         let verdict = try script.judge(endingAt: 80).verdict
         for rule in verdict.rules where rule.id.hasPrefix("HR") {
-            let isLeak = ["HR-46", "HR-47"].contains(rule.id)
+            let isLeak = ["HR-46", "HR-47", "HR-48"].contains(rule.id)
             #expect((rule.reason?.code == "leaf-refused") == isLeak, "\(rule.id)\n\(verdict.story)")
         }
     }
@@ -175,7 +175,9 @@ import WireFormats
             let verdict = try script.judge(endingAt: 80).verdict
             #expect(
                 verdict["HR-09"].reason?.code == (isTLS ? "upstream-tls-failed" : "dial-failed"), "\(verdict.story)")
-            #expect(!verdict.rules.contains { $0.verdict == .fail }, "\(verdict.story)")
+            // The script's bodies are short: what they lack is other rules' matter.
+            let failed = verdict.rules.filter { $0.verdict == .fail && RuleCatalogue.headline.contains($0.id) }
+            #expect(failed.isEmpty, "\(verdict.story)")
         }
     }
 
