@@ -36,9 +36,9 @@ final class BypassCapture: Sendable {
     /// How many packets so far.
     var counts: CaptureCounts { state.withLock { $0.counts } }
 
-    /// Begins to capture.
+    /// Begins to capture: what comes after the return is seen, however late the thread gets its turn.
     func start(_ owner: Owner) {
-        let work = Unmanaged.passRetained(Work(self, owner))
+        let work = Unmanaged.passRetained(Work(self, owner, filteredVersion: follow(owner, since: nil)))
         var identity = pthread_t()
         let result = pthread_create(
             &identity, nil,
@@ -48,7 +48,7 @@ final class BypassCapture: Sendable {
                     var signals = sigset_t()
                     sigfillset(&signals)
                     pthread_sigmask(SIG_BLOCK, &signals, nil)
-                    work.capture.run(work.owner)
+                    work.capture.run(work.owner, filteredVersion: work.filteredVersion)
                 }
                 return nil
             }, work.toOpaque())
@@ -76,26 +76,34 @@ final class BypassCapture: Sendable {
     private final class Work: Sendable {
         let capture: BypassCapture
         let owner: Owner
+        let filteredVersion: Int
 
-        init(_ capture: BypassCapture, _ owner: Owner) {
+        init(_ capture: BypassCapture, _ owner: Owner, filteredVersion: Int) {
             self.capture = capture
             self.owner = owner
+            self.filteredVersion = filteredVersion
         }
     }
 
-    private func run(_ owner: Owner) {
+    /// Sets the filter for what is known now, when that is not the version of `since`; gives the version that is filtered.
+    private func follow(_ owner: Owner, since: Int?) -> Int {
+        var version = 0
+        var expression: String?
+        owner.withKnowledge { knowledge in
+            version = knowledge.version
+            if version != since { expression = Self.expression(knowledge) }
+        }
+        // Packets come up unfiltered should the filter be refused; they are sorted all the same.
+        if let expression { capture.filter(expression) }
+        return version
+    }
+
+    private func run(_ owner: Owner, filteredVersion: Int) {
         var sorter = BypassSorter(interface: capture.interface, linkType: capture.linkType)
         var isLast = false
-        var version = -1
+        var version = filteredVersion
         while true {
-            var expression: String?
-            owner.withKnowledge { knowledge in
-                guard knowledge.version != version else { return }
-                version = knowledge.version
-                expression = Self.expression(knowledge)
-            }
-            // Packets come up unfiltered should the filter be refused; they are sorted all the same.
-            if let expression { capture.filter(expression) }
+            version = follow(owner, since: version)
             do throws(RecordingError) {
                 try take(into: &sorter, owner)
             } catch {
