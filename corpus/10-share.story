@@ -7,7 +7,7 @@ labels conforming
   expect HR-01 HR-02 HR-03 HR-04 HR-05 HR-06 HR-07 HR-08 HR-09 HR-10 HR-11 pass
   expect HR-17 HR-18 HR-19 HR-20 HR-21 HR-22 HR-23 HR-24 pass
   expect HR-26 HR-27 HR-28 HR-29 HR-30 HR-31 HR-32 HR-34 HR-35 HR-36 HR-37 HR-38 pass
-  expect HR-40 HR-42 HR-43 HR-45 HR-46 HR-47 HR-48 HR-49 HR-50 HR-51 HR-54 HR-55 HR-56 HR-57 HR-58 HR-59 HR-60 pass
+  expect HR-40 HR-42 HR-43 HR-44 HR-45 HR-46 HR-47 HR-48 HR-49 HR-50 HR-51 HR-52 HR-54 HR-55 HR-56 HR-57 HR-58 HR-59 HR-60 HR-65 pass
   # Nothing but process evidence tells a browser from what borrows its User-Agent.
   expect HR-33 inconclusive
 
@@ -204,6 +204,7 @@ story neutral like share
   drop operation
   drop post
   replace navigation: open ${neutral}
+  expect HR-30 HR-49 not-applicable
 
 story neutral-only like neutral
   about The decision is neutral_only: one action, which opens the neutral page.
@@ -212,10 +213,12 @@ story neutral-only like neutral
   before launch: serve GET /catalog/* 200 document=neutral-only
   expect HR-39 pass
   expect HR-24 pass
+  expect HR-30 HR-49 not-applicable
 
 story neutral-double-tap like neutral
   about Two taps on the neutral action, one page.
   replace tap: tap neutral count=2
+  expect HR-30 HR-49 not-applicable
 
 story no-tap like share
   about The person looks at the card and leaves.
@@ -234,6 +237,7 @@ story no-tap like share
   expect HC-03 HC-05 HC-07 not-applicable
   expect HC-08 inconclusive nothing-exercised
   expect HR-60 not-applicable
+  expect HC-10 HR-43 HR-48 HR-49 HR-50 HR-51 HR-52 HR-65 not-applicable
 
 # -- retries ---------------------------------------------------------------------------------------------------------
 
@@ -330,6 +334,8 @@ story retry-given-up like retry-503
   expect HR-25 pass
   expect HR-17 HR-26 HR-27 HR-31 HR-35 HR-36 HR-46 HR-47 HR-54 not-applicable
   trap HR-09 HR-10 pass "an uncertain end frees the neutral action"
+  expect HR-30 HR-49 not-applicable
+  expect HR-54 pass
 
 story retry-409-kept like retry-503
   about An answer 409, then the same key and body again: the contract leaves it open.
@@ -376,3 +382,5 @@ story rejected-and-left like share
   expect HR-04 HR-17 HR-26 HR-27 HR-28 HR-29 HR-30 HR-31 HR-33 HR-34 HR-35 HR-36 HR-46 HR-47 HR-54 not-applicable
   expect HC-05 not-applicable
   expect HR-60 not-applicable
+  expect HR-49 HR-65 not-applicable
+  expect HR-04 HR-54 pass

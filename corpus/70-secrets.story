@@ -15,6 +15,7 @@ story api-key-to-chia like share
   before opened: get https://api.chia.health/v1/catalog header="X-Api-Key: ck_lab_51d0a7c2b3"
   expect HR-03 HR-55 HR-56 HR-59 fail
   expect HR-53 pass
+  expect HR-58 fail
 
 story chia-sdk like share
   about A request has the SDK's name in its User-Agent.

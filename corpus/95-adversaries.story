@@ -72,6 +72,8 @@ story stale-evidence-left like share
   expect HR-04 HR-06 HR-09 HR-10 HR-25 HR-28 HR-29 HR-30 HR-33 HR-34 HR-60 not-applicable
   expect HC-05 HC-07 not-applicable
   expect HC-08 inconclusive nothing-exercised
+  expect HR-43 HR-49 HR-52 HR-65 not-applicable
+  expect HR-04 pass
 
 story neutral-chia-unread like neutral
   about Without sharing; the keys of Chia's host are missing.
@@ -82,3 +84,5 @@ story neutral-chia-unread like neutral
   expect HR-05 HR-09 HR-25 HR-28 HR-29 HR-30 HR-33 HR-34 HR-53 HR-55 HR-57 HR-59 inconclusive
   expect HR-06 inconclusive
   expect HC-07 HR-60 not-applicable
+  expect HR-26 HR-27 HR-28 HR-29 HR-31 HR-61 HR-65 inconclusive no-keys
+  expect HR-49 not-applicable

@@ -76,6 +76,24 @@ extension Session {
     /// Openings of neutral URLs, their variants included.
     func neutralOpenings() -> [Navigation] { navigations(among: index.requestsForNeutral, by: Self.openers) }
 
+    /// Openings of handoff URLs that no answer in the trace brought: of an earlier session, made up, or brought unread.
+    func foreignOpenings() -> [Navigation] {
+        let places = chiaRequests.indices.filter { place in
+            chiaRequests[place].address?.token != nil && handoffURL(askedBy: chiaRequests[place]) == nil
+        }
+        return navigations(among: Array(places), by: Self.openers).filter { !isStartedByChia($0.first) }
+    }
+
+    /// What a rule that holds an opening against its answer can't judge.
+    func doubtForeignOpenings(_ judgement: inout Judgement) {
+        guard let opening = foreignOpenings().first else { return }
+        judgement.doubt(
+            "url-of-another-session",
+            "packet \(opening.first.started.number) opens a handoff URL that no answer in the trace brought: there is nothing to hold it against",
+            remedy:
+                "start with a clean browser and the capture before the app, and give the keys of all session traffic")
+    }
+
     /// Who opens pages. The app's own requests are probes (HR-05).
     static let openers: Set<Actor> = [.browser, .webview]
 
@@ -93,6 +111,8 @@ extension Session {
         }
         doubtChiaHoles(exceptBrowser: false, &judgement)
         doubtUnnamedAnswer(&judgement)
+        // Which URL there was to open is not known, and it may be on a host that no policy names.
+        if urls.isEmpty { doubtSessionTraffic(&judgement) }
         doubtChiaHost(&judgement)
         doubtCapture(&judgement)
         if judgement.isExercised {

@@ -1,5 +1,12 @@
 internal import SessionTrace
 
+/// Something that the app did, by which it may have opened a page.
+struct AppAct {
+    var time: Instant
+    /// `a tap`, `the answer to attempt 1`.
+    var words: String
+}
+
 /// A second request for a page that was open already: is it the app's, or the browser's that goes back, brings a tab again,
 /// or repeats what a fault of the recorder's own had spoilt?
 extension Session {
@@ -7,6 +14,25 @@ extension Session {
     static let backWindow = Nanoseconds.seconds(1)
     /// How long after something that the app did a page may still be opened because of it.
     static let actWindow = Nanoseconds.seconds(10)
+
+    /// What the app did, in order of time.
+    func acts() -> [AppAct] {
+        let marked = marks([.launch, .foreground, .restore]).map {
+            AppAct(time: $0.span.earliest, words: "the app's \($0.kind.rawValue)")
+        }
+        let tapped = taps.map { AppAct(time: $0.span.earliest, words: "a tap") }
+        let answered = attempts.map { AppAct(time: $0.ended, words: "the answer to attempt \($0.number)") }
+        return (marked + tapped + answered).sorted { $0.time < $1.time }
+    }
+
+    /// The act of the app by which it may have opened a page; nil when the last one was too long before.
+    func act(before opening: Navigation, among acts: [AppAct]) -> AppAct? {
+        let next = acts.partitioningIndex { $0.time > opening.started }
+        guard next > 0, opening.started.nanoseconds(since: acts[next - 1].time) <= Self.actWindow.count else {
+            return nil
+        }
+        return acts[next - 1]
+    }
 
     /// Why `record` may be the browser's own return to a page rather than an opening by the app, in words; nil when it can't
     /// be. Nothing was tapped or launched between them and the app sent nothing just before; and the browser had gone to

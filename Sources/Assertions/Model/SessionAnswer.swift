@@ -12,6 +12,8 @@ struct SessionAnswer: Hashable, Sendable {
 
     /// URLs with a token that begin with `http://`.
     var plainURLs = 0
+    /// Without a handoff URL: whether there is an https URL on a host where one may be, but with no token in it.
+    var hasURLWithoutToken = false
     /// How long the URL lives, where the response says so.
     var lifetime: SessionLifetime?
 
@@ -35,23 +37,32 @@ struct SessionAnswer: Hashable, Sendable {
         guard let value = try? JSONValue.parse(bytes, limits: JSONLimits(bytes: Self.limit, depth: 64, values: 50_000))
         else { return }
         var urls: [(url: String, token: String)] = []
-        walk(value, name: "", urls: &urls)
+        var others: [String] = []
+        walk(value, name: "", urls: &urls, others: &others)
         let chosen = urls.first { WebAddress($0.url).map { isChia($0.host) } ?? false } ?? urls.first
         url = chosen?.url
         token = chosen?.token
         if url != nil { lifetime = SessionLifetime(value, response.fields) }
+        hasURLWithoutToken =
+            url == nil && others.contains { WebAddress($0).map { isChia($0.host) } ?? false }
         identifiers.removeAll { $0.value == chosen?.url || $0.value == chosen?.token }
     }
 
-    private mutating func walk(_ value: JSONValue, name: String, urls: inout [(url: String, token: String)]) {
+    private mutating func walk(
+        _ value: JSONValue, name: String, urls: inout [(url: String, token: String)], others: inout [String]
+    ) {
         switch value {
         case .object(let members):
-            for member in members { walk(member.value, name: member.name, urls: &urls) }
+            for member in members { walk(member.value, name: member.name, urls: &urls, others: &others) }
         case .array(let elements):
-            for element in elements { walk(element, name: name, urls: &urls) }
+            for element in elements { walk(element, name: name, urls: &urls, others: &others) }
         case .string(let text):
-            if text.prefix(8).lowercased() == "https://", let token = Token.first(in: text), urls.count < 16 {
-                urls.append((text, token))
+            if text.prefix(8).lowercased() == "https://" {
+                if let token = Token.first(in: text) {
+                    if urls.count < 16 { urls.append((text, token)) }
+                } else if others.count < 16 {
+                    others.append(text)
+                }
             } else if text.prefix(7).lowercased() == "http://", Token.first(in: text) != nil, plainURLs < 16 {
                 plainURLs += 1
             }

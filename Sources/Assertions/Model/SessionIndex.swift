@@ -82,7 +82,10 @@ struct SessionIndex: Sendable {
             if let url { requestsByURL[url, default: []].append(place) }
             if isNeutral { requestsForNeutral.append(place) }
             requestsForURLs.append(place)
-            if record.method == "GET", record.actor.actor == .unknown { unknownRequests.append(place) }
+            // A link preview service is a probe, whoever runs it (HR-05), and opens no page.
+            if record.method == "GET", record.actor.actor == .unknown, record.previewAgent == nil {
+                unknownRequests.append(place)
+            }
             guard record.actor.actor == .browser, record.isNavigation, let host = record.host,
                 url.map({ urls[$0].since <= record.started.time }) ?? true
             else { continue }

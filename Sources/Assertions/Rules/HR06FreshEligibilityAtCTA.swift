@@ -38,6 +38,13 @@ enum FreshEligibilityAtCTA: Rule {
                 session.taps.isEmpty ? "no tap is marked" : "no tap on the call to action is marked",
                 remedy: "mark it: {\"kind\":\"tap\",\"target\":\"cta\"}")
         }
+        if flows.isEmpty, let call = session.taps.first(where: { $0.target == .cta }) {
+            // What followed may have gone unread.
+            session.doubtSessionTraffic(&judgement)
+            if let reason = session.darkNeutralTraffic(since: call.reach) {
+                judgement.doubt(reason.code, reason.sentence, remedy: reason.remedy)
+            }
+        }
         if judgement.isExercised {
             session.doubtMarks(&judgement)
             session.assumePartner(&judgement)

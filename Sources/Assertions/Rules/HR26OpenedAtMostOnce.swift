@@ -8,7 +8,7 @@ internal import SessionTrace
 /// counted. A browser that restores its tabs opens a page again too: without any act of the app in the ten seconds before
 /// (a tap, a launch, an answer to a session request) it is taken for that, and only a warning.
 ///
-/// Inconclusive: a second opening that looks like a reload; one without any mark that would tell the app's act from the
+/// Inconclusive: a second opening that looks like a reload, or like the browser's own return to the page (HR-09); one without any mark that would tell the app's act from the
 /// browser's; connections to Chia that could not be read.
 enum OpenedAtMostOnce: Rule {
     static let description = RuleDescription(
@@ -21,12 +21,9 @@ enum OpenedAtMostOnce: Rule {
             "After a relaunch the app opens the stored handoff URL again. Fail: opened 2 times, the second 26 s after the first, 1 s after the app's launch."
     )
 
-    /// How long after something that the app did a page may still be opened because of it.
-    static let reach = Nanoseconds.seconds(10)
-
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no handoff URL was opened"
-        let acts = acts(of: session)
+        let acts = session.acts()
         var counts: [String] = []
         for (index, url) in session.urls.enumerated() {
             let openings = session.openings(of: index)
@@ -34,30 +31,36 @@ enum OpenedAtMostOnce: Rule {
             for opening in openings { judgement.looked(at: opening.evidence("opening")) }
             counts.append("\(url.label) was opened \(counted(openings.count, "time"))")
             for (number, opening) in openings.enumerated().dropFirst() {
-                report(opening, number: number + 1, first, url, acts, session, &judgement)
+                let because = [url.evidence, first.evidence("opening"), opening.evidence("opening")]
+                report(opening, number: number + 1, first, url.label, because, acts, session, &judgement)
+            }
+        }
+        // A stored URL of an earlier session.
+        var seen: [String: (first: Navigation, count: Int)] = [:]
+        for opening in session.foreignOpenings() {
+            judgement.looked(at: opening.evidence("opening"))
+            guard let token = opening.first.address?.token else { continue }
+            let known = seen[token] ?? (opening, 0)
+            seen[token] = (known.first, known.count + 1)
+            if known.count == 0 {
+                counts.append("a handoff URL of another session was opened")
+            } else {
+                let because = [known.first.evidence("opening"), opening.evidence("opening")]
+                report(
+                    opening, number: known.count + 1, known.first, "a handoff URL of another session", because, acts,
+                    session, &judgement)
             }
         }
         judgement.passSentence = counts.joined(separator: "; ")
         session.doubtOpenings(&judgement)
     }
 
-    /// What the app did, in order of time.
-    private static func acts(of session: Session) -> [(time: Instant, words: String)] {
-        let marks = session.marks([.launch, .foreground, .restore]).map {
-            ($0.span.earliest, "the app's \($0.kind.rawValue)")
-        }
-        let taps = session.taps.map { ($0.span.earliest, "a tap") }
-        let answers = session.attempts.map { ($0.ended, "the answer to attempt \($0.number)") }
-        return (marks + taps + answers).sorted { $0.0 < $1.0 }.map { (time: $0.0, words: $0.1) }
-    }
-
     private static func report(
-        _ opening: Navigation, number: Int, _ first: Navigation, _ url: HandoffURL,
-        _ acts: [(time: Instant, words: String)], _ session: Session, _ judgement: inout Judgement
+        _ opening: Navigation, number: Int, _ first: Navigation, _ name: String, _ evidence: [Evidence],
+        _ acts: [AppAct], _ session: Session, _ judgement: inout Judgement
     ) {
         let gap = Nanoseconds(opening.started.nanoseconds(since: first.started))
-        let sentence = "\(url.label) was opened \(number) times, the last one \(gap) after the first"
-        let evidence = [url.evidence, first.evidence("opening"), opening.evidence("opening")]
+        let sentence = "\(name) was opened \(number) times, the last one \(gap) after the first"
         if opening.first.client?.address != first.first.client?.address,
             session.isOfAnotherDevice(opening.first.client?.address)
         {
@@ -72,9 +75,13 @@ enum OpenedAtMostOnce: Rule {
                 remedy: "mark reloads ({\"kind\":\"reload\"}), or leave the page alone")
             return
         }
-        let next = acts.partitioningIndex { $0.time > opening.started }
-        if next > 0, opening.started.nanoseconds(since: acts[next - 1].time) <= reach.count {
-            let act = acts[next - 1]
+        if let why = session.perhapsReturn(opening.first, after: first.first) {
+            judgement.doubt(
+                "perhaps-back", "\(sentence), which may be the browser's own return to the page: \(why)",
+                remedy: "leave the page alone, and mark taps, launches and the app's coming to the foreground")
+            return
+        }
+        if let act = session.act(before: opening, among: acts) {
             judgement.violation(
                 "opened-again",
                 "\(sentence), \(Nanoseconds(opening.started.nanoseconds(since: act.time))) after \(act.words)",
@@ -87,7 +94,7 @@ enum OpenedAtMostOnce: Rule {
         } else if opening.actor.actor == .browser {
             judgement.violation(
                 "browser-restore", severity: .warning,
-                "\(sentence), without any act of the app within \(reach) before: the browser may have restored its tabs",
+                "\(sentence), without any act of the app within \(Session.actWindow) before: the browser may have restored its tabs",
                 place: [opening.first.pathTemplate], evidence: evidence)
         } else {
             judgement.violation(

@@ -4,10 +4,11 @@ internal import SessionTrace
 /// it came back, and because of a tap.
 ///
 /// The contract (CONTRACT.md, "The tap sequence" 5) lets the app open only the URL that came back to that request. Each
-/// first opening of a handoff URL is held against the attempts before it: an older URL than the latest that was
+/// opening of a handoff URL is held against the attempts before it: an older URL than the latest that was
 /// delivered, one opened after a later attempt had failed, one opened after the app was started anew without a share
 /// tap, one that was opened before any answer brought it, and one that no answer in the trace brought at all, though the
-/// app had just been tapped, are violations. Openings after the first are HR-26's.
+/// app had just been tapped, are violations. That a URL is opened more than once is HR-26's; which one the app opens then, and
+/// whether it was tapped for, is this rule's too.
 ///
 /// Inconclusive: session traffic or connections to Chia that could not be read; an address with a token that no answer
 /// brought and no tap explains (a browser that restores its tabs, a trace that began midway).
@@ -25,13 +26,19 @@ enum OpensInitiatingResponseURL: Rule {
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no handoff URL was opened"
         var sentences: [String] = []
+        let acts = session.acts()
         for (index, url) in session.urls.enumerated() {
-            guard let opening = session.openings(of: index).first else { continue }
+            let openings = session.openings(of: index)
+            guard let opening = openings.first else { continue }
             judgement.looked(at: url.evidence)
             judgement.looked(at: opening.evidence("opening"))
             if isFine(opening, url, session, &judgement) {
                 let gap = Nanoseconds(opening.started.nanoseconds(since: url.since))
                 sentences.append("\(url.label) \(gap) after the answer to attempt \(url.attempt)")
+            }
+            for (before, further) in zip(openings, openings.dropFirst())
+            where isOfApp(further, after: before, acts, session) {
+                _ = isFine(further, after: before, url, session, &judgement)
             }
         }
         judgeStrangers(session, &judgement)
@@ -46,8 +53,18 @@ enum OpensInitiatingResponseURL: Rule {
         session.doubtOpenings(&judgement)
     }
 
+    /// Whether a further opening of a URL is the app's, and not the browser's own (HR-26 judges that it happened).
+    private static func isOfApp(
+        _ opening: Navigation, after before: Navigation, _ acts: [AppAct], _ session: Session
+    ) -> Bool {
+        !opening.first.revalidates && !session.isOfAnotherDevice(opening.first.client?.address)
+            && session.perhapsReturn(opening.first, after: before.first) == nil
+            && session.act(before: opening, among: acts) != nil
+    }
+
     private static func isFine(
-        _ opening: Navigation, _ url: HandoffURL, _ session: Session, _ judgement: inout Judgement
+        _ opening: Navigation, after before: Navigation? = nil, _ url: HandoffURL, _ session: Session,
+        _ judgement: inout Judgement
     ) -> Bool {
         let own = session.attempts[url.attempt - 1]
         let evidence = [url.evidence, opening.evidence("opening")]
@@ -85,9 +102,13 @@ enum OpensInitiatingResponseURL: Rule {
             return violation(
                 "after-failed-attempt", "\(ago(failed.ended)) after \(failed.name) had failed", [failed.evidence()])
         }
-        if let start = session.marks([.launch, .kill]).last(where: {
-            $0.span.earliest > since && $0.span.latest < opening.started
-        }), !session.shareBursts.contains(where: { $0.reach > start.span.earliest && $0.reach <= opening.started }) {
+        // A tap has had its page with the first opening.
+        let starts: Set<Mark.Kind> = before == nil ? [.launch, .kill] : [.launch, .kill, .foreground, .restore]
+        if before == nil || !session.taps.isEmpty,
+            let start = session.marks(starts).last(where: {
+                $0.span.earliest > max(since, before?.started ?? since) && $0.span.latest < opening.started
+            }), !session.shareBursts.contains(where: { $0.reach > start.span.earliest && $0.reach <= opening.started })
+        {
             return violation(
                 "without-tap",
                 "\(ago(start.span.earliest)) after the app's \(start.kind.rawValue), without a share tap since")
@@ -98,12 +119,7 @@ enum OpensInitiatingResponseURL: Rule {
     // MARK: addresses with a token that no answer brought
 
     private static func judgeStrangers(_ session: Session, _ judgement: inout Judgement) {
-        let places = session.chiaRequests.indices.filter { place in
-            let record = session.chiaRequests[place]
-            return record.address?.token != nil && session.handoffURL(askedBy: record) == nil
-        }
-        for opening in session.navigations(among: Array(places), by: Session.openers)
-        where !session.isStartedByChia(opening.first) {
+        for opening in session.foreignOpenings() {
             let evidence = opening.evidence("opening")
             judgement.looked(at: evidence)
             let what = "packet \(opening.first.started.number) opens a handoff URL that no answer in the trace brought"

@@ -60,6 +60,7 @@ enum ByteExact: Rule {
         }
         judgement.passSentence =
             "\(counted(count, "opening")), each with the URL's own bytes (a fragment would not be seen on the wire)"
+        session.doubtForeignOpenings(&judgement)
         session.doubtOpenings(neutral: true, &judgement)
     }
 

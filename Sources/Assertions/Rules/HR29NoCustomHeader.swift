@@ -25,7 +25,9 @@ enum NoCustomHeader: Rule {
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "neither a handoff URL nor a neutral URL was opened"
         var count = 0
-        let openings = session.urls.indices.flatMap { session.openings(of: $0) } + session.neutralOpenings()
+        let openings =
+            session.urls.indices.flatMap { session.openings(of: $0) } + session.foreignOpenings()
+            + session.neutralOpenings()
         var seen: Set<ExchangeID> = []
         for opening in openings where seen.insert(opening.first.id).inserted {
             let record = opening.first

@@ -39,6 +39,7 @@ enum NoRedirector: Rule {
         judgement.passSentence =
             "\(counted(windows, "handoff URL")) opened, each as the first document of the handoff after its tap"
         judgeWrapped(session, &judgement)
+        session.doubtForeignOpenings(&judgement)
         session.doubtOpenings(&judgement)
     }
 

@@ -47,6 +47,7 @@ enum OpenedBeforeExpiry: Rule {
             }
         }
         judgement.passSentence = "opened in time: \(ages.joined(separator: "; "))"
+        session.doubtForeignOpenings(&judgement)
         session.doubtOpenings(&judgement)
     }
 

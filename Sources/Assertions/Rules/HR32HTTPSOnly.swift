@@ -8,7 +8,8 @@ internal import SessionTrace
 /// the partner; and the version that each of their connections agreed on. What the browser asks for by itself (a typed
 /// address, a page's own link) is not the app's, unless it is a handoff or neutral URL.
 ///
-/// Inconclusive: nothing tells who sent a request in the clear or spoke an old version; a bypass.
+/// Inconclusive: nothing tells who sent a request in the clear or spoke an old version; no handoff URL was seen and the
+/// partner's traffic could not be read; a bypass.
 enum HTTPSOnly: Rule {
     static let description = RuleDescription(
         id: "HR-32", name: "https-only", severity: .error,
@@ -38,6 +39,8 @@ enum HTTPSOnly: Rule {
             + "\(counted(connections, "TLS connection")) to Chia and the partner, none below TLS 1.2"
         if judgement.isExercised {
             session.assumePartner(&judgement)
+            // The handoff's URLs may stand in what was not read.
+            if session.urls.isEmpty { session.doubtSessionTraffic(&judgement) }
             session.doubtBypass(&judgement)
         }
         session.doubtCapture(&judgement)

@@ -78,6 +78,7 @@ enum ExternalBrowserOnly: Rule {
         judgement.passSentence =
             "\(counted(external, "page")) opened in the phone's own browser, the last one told by: \(judgement.passSentence)"
         session.doubtChiaHoles(exceptBrowser: false, &judgement)
+        session.doubtUnnamedAnswer(&judgement)
         session.doubtCapture(&judgement)
         if judgement.isExercised { session.doubtBypass(&judgement) }
     }

@@ -11,13 +11,14 @@ internal import SessionTrace
 /// app's. What follows an opened page of Chia, a policy page among them, is that page's.
 ///
 /// Inconclusive: no mark tells when the app acted; a browser that was not clean; a connection that nothing tells the
-/// owner of.
+/// owner of, or that could not be read and may hold a prefetch.
 enum NoCustomTabWarmup: Rule {
     static let description = RuleDescription(
         id: "HR-34", name: "no-custom-tab-warmup", severity: .warning,
         sentence: "The browser does not connect to Chia, nor prefetch from it, before the app hands it the URL.",
         heading: "Forbidden", matrix: ["M-04"],
-        inconclusiveWhen: "nothing marks when the app acted, or the browser was not clean",
+        inconclusiveWhen:
+            "nothing marks when the app acted, the browser was not clean, or connections to Chia could not be read",
         example:
             "The app calls mayLaunchUrl() when the disclosure is shown: the browser connects to Chia 3 s before the tap. Warning: the browser was warmed up."
     )
@@ -47,6 +48,8 @@ enum NoCustomTabWarmup: Rule {
         }
         judgement.passSentence =
             "\(counted(count, "contact")) of the browser with Chia, none of them before the app acted"
+        // A prefetch may be in what was not read.
+        session.doubtChiaHoles(exceptBrowser: false, &judgement)
         guard judgement.isExercised else { return }
         if actions.isEmpty, handovers.isEmpty {
             judgement.doubt(
@@ -94,9 +97,10 @@ enum NoCustomTabWarmup: Rule {
         guard let mark = handovers.first(where: { $0.span.earliest > contact.time }), mark.span.earliest <= page else {
             return nil
         }
-        // The mark may be sent a little after the call.
         let gap = Nanoseconds(mark.span.earliest.nanoseconds(since: contact.time))
-        return gap > ContactBook.spareWindow ? "\(gap) before the app handed the URL over" : nil
+        // The mark may be sent a little after the call, and a browser opens spare connections then; it prefetches nothing.
+        let isPrefetch = contact.request?.speculation != nil && session.reach(of: mark).earliest > contact.time
+        return isPrefetch || gap > ContactBook.spareWindow ? "\(gap) before the app handed the URL over" : nil
     }
 
     private static func report(

@@ -41,11 +41,17 @@ enum HandoffURLShape: Rule {
             judge(url, session, &judgement)
         }
         judgeOperations(session, &judgement)
+        for attempt in session.attempts where attempt.last.answer.hasURLWithoutToken {
+            judgement.violation(
+                "no-token",
+                "the answer to attempt \(attempt.number) names a URL on a host of Chia's, and no \(Token.prefix) token is in it",
+                evidence: [attempt.evidence("session response")])
+        }
         judgement.passSentence =
             "\(counted(session.urls.count, "handoff URL")), each with one token of at least \(bits.min() ?? 0) bits"
         session.doubtUnnamedAnswer(&judgement)
         session.doubtChiaHost(&judgement)
-        if judgement.isExercised { session.doubtSessionTraffic(&judgement) }
+        session.doubtSessionTraffic(&judgement)
     }
 
     private static func judge(_ url: HandoffURL, _ session: Session, _ judgement: inout Judgement) {

@@ -53,6 +53,7 @@ enum TokenOnlyToChiaByBrowser: Rule {
         case .app: violation(LeakRules.sender(leak, session))
         case .system: violation("the system")
         case .unknown where session.role(of: leak.host).isChia:
+            if let agent = leak.request?.previewAgent { return violation("the link preview service \(agent)") }
             judgement.doubt(
                 "actor-unknown", "\(sentence), and nothing tells who sent it: \(leak.actor.reason)",
                 remedy: "capture with process names (PKTAP, PCAPdroid), or let the client send its own User-Agent")
