@@ -93,6 +93,14 @@ sender firefox
   | Sec-Fetch-User: ?1
   | Priority: u=0, i
 
+sender chrome-ios
+  | User-Agent: Mozilla/5.0 (iPhone; CPU iPhone OS 17_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/131.0.6778.73 Mobile/15E148 Safari/604.1
+  | Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8
+  | Sec-Fetch-Dest: document
+  | Sec-Fetch-Site: none
+  | Sec-Fetch-Mode: navigate
+  | Accept-Language: en-GB,en;q=0.9
+
 # -- names -----------------------------------------------------------------------------------------------------------
 
 document partner
@@ -389,6 +397,9 @@ document session-answer-readable
 
 document session-answer-query
   | {"url":"https://chia.health/h/phs_${random}?product=sleep-care-programme","expiresIn":900}
+
+document session-answer-plain-query
+  | {"url":"https://chia.health/h/phs_${random}?v=2","expiresIn":900}
 
 document session-answer-short
   | {"url":"https://chia.health/h/phs_aaaa1111","expiresIn":900}

@@ -397,6 +397,15 @@ story affirmed-long-before like share
   # Nothing says how the phone's clock goes.
   expect HR-23 inconclusive device-clock-unknown
 
+story affirmed-long-before-clock-known like affirmed-long-before
+  about The same, and the marks say what the phone's clock was.
+  replace tap: tap share attrs.deviceTime=${now}
+  expect HR-23 fail
+
+story affirmed-with-clock-known like share
+  about The marks say what the phone's clock is, and the affirmation fits.
+  replace tap: tap share attrs.deviceTime=${now}
+
 story no-fresh-projection like share
   about No projection is fetched at the tap on the card.
   transports 3

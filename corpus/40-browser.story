@@ -210,6 +210,12 @@ story warm-up-after-tap like share
   before opened: open https://chia.health/ header="Sec-Purpose: prefetch" header="Sec-Fetch-User:"
   expect HR-34 fail
 
+story browser-fetches-ahead like share
+  about Right with the handover the browser opens a spare connection to Chia, as browsers do.
+  transports 3
+  before opened: dial chia.health by=browser
+  trap HR-34 HR-04 pass "a browser's spare connections come with its own"
+
 story url-without-token like share
   about The answer's URL has no token, but an e-mail address.
   transports 3
@@ -231,6 +237,24 @@ story url-with-readable-query like share
   transports 3
   before post: serve POST /handoff-session 201 document=session-answer-query
   expect HR-35 fail
+
+story url-with-plain-query like share
+  about The URL has a query besides its token, and nobody can read anything from it.
+  before tap: serve POST /handoff-session 201 document=session-answer-plain-query
+  trap HR-35 pass "a query that says nothing"
+
+story chrome-of-ios like share
+  about The page opens in Chrome on iOS, which lends no views, and whose stack another page has shown.
+  transports 3
+  cast app ios
+  cast browser chrome-ios
+  before launch: serve GET https://www.shop.example/* 200 document=page type="text/html; charset=utf-8"
+  before cta: open https://www.shop.example/
+  expect HR-33 pass
+
+story library-fetches-url like app-fetches-url
+  about An HTTP library of the app fetches the URL beside the browser: that is no view.
+  trap HR-33 inconclusive "an HTTP library that asks for the URL is HR-05's matter"
 
 story url-with-short-token like share
   about The token is too short to be unguessable.

@@ -220,6 +220,28 @@ story attribution-during-flow like share
   before opened: send POST https://app.adjust.com/event body='{"event_token":"abc123","created_at":"now"}'
   expect HR-52 fail
 
+story attribution-at-launch like share
+  about The attribution service counts the start of the app, long before the tap.
+  transports 3
+  before launch: serve POST https://app.adjust.com/* 200
+  after home: send POST https://app.adjust.com/session body='{"created_at":"now"}'
+  after rest: pause 1100ms
+  trap HR-52 pass "the start of the app is no click"
+
+story person-uses-shortener like share
+  about Later, in the browser, the person follows a short link of somebody's.
+  transports 3
+  before launch: serve GET https://bit.ly/* 200 document=page type="text/html; charset=utf-8"
+  after opened-count: open https://bit.ly/3xYzAbC
+  trap HR-51 HR-30 pass "the browser's own way is not the app's"
+
+story page-analytics-after-relaunch like share
+  about The browser restores Chia's page after the relaunch, and that page counts itself with its own address.
+  transports 3
+  before launch: serve POST https://www.google-analytics.com/* 204
+  after relaunch-home: send POST https://www.google-analytics.com/g/collect by=page body='dl=${url|percent}'
+  trap HR-49 HR-46 HR-47 pass "Chia's page is not the app"
+
 story chia-cookie-in-app like chia-sets-cookie
   about The app sends the cookie that Chia set in the browser.
   transports 3

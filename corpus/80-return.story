@@ -24,7 +24,21 @@ story return-crafted-ignored like return-ground
   transports 3
   keep
   replace returned: return attrs.status=paid attrs.canary=cnry4f7d2e19a6b3
-  trap HR-63 HR-64 pass "a crafted query is ignored"
+  expect HR-63 HR-64 pass
+
+story return-crafted-opened-by-browser like return-ground
+  about The crafted link passes through the browser, which sends its query to the partner's site; the app ignores it.
+  transports 3
+  before foreground: open "https://www.partner.example/home?status=paid&canary=cnry4f7d2e19a6b3" header="Sec-Fetch-Site: cross-site" header="Referer: https://chia.health/"
+  replace returned: return attrs.status=paid attrs.canary=cnry4f7d2e19a6b3
+  trap HR-63 pass "the browser opens the link with its query; the app is what must not"
+  expect HR-61 pass
+
+story return-with-refresh like return-ground
+  about The home comes up, and the item that lies behind it is refreshed.
+  after foreground-projection: get /catalog/${item}/handoff
+  trap HR-64 pass "the refresh of the item that was on the screen"
+  expect HR-63 not-applicable
 
 story return-crafted-sent like return-ground
   about The link's query is crafted, and the app sends it on.
@@ -75,6 +89,16 @@ story return-link-plain like return-ground
   expect HR-61 pass
   expect HR-63 not-applicable
 
+story return-link-registered-query like return-ground
+  about Chia's page sends the browser to the registered return address, which has a query of its own.
+  transports 2
+  set return-link https://www.partner.example/home?from=care
+  before foreground: serve GET https://chia.health/done 302 header="Location: https://www.partner.example/home?from=care"
+  before foreground: open https://chia.health/done header="Sec-Fetch-Site: same-origin" header="Referer: https://chia.health/"
+  before foreground: open "https://www.partner.example/home?from=care" header="Sec-Fetch-Site: cross-site" header="Referer: https://chia.health/"
+  trap HR-61 pass "a query that is registered says nothing"
+  expect HR-63 not-applicable
+
 story callback-by-chia-page like share
   about Chia's page calls the partner's API by itself.
   transports 3
@@ -94,6 +118,21 @@ story foreign-link like share
   expect HR-66 pass
   expect HR-49 inconclusive
   expect HR-49 not-applicable
+
+story foreign-link-in-browser like foreign-link
+  about The link on a foreign host is opened, and the browser shows it; the app stays asleep.
+  before launch: serve GET https://evil.example/* 200 document=page type="text/html; charset=utf-8"
+  after foreground-projection: open https://evil.example/home
+  trap HR-66 pass "the browser opens the link, not the app"
+
+story foreign-link-unread like foreign-link
+  about The same, and the app polls a host whose keys are missing.
+  only via=passive
+  capture keys-not=push.partner-tools.example
+  before launch: serve GET https://push.partner-tools.example/* 200
+  before kill: get https://push.partner-tools.example/poll
+  expect HC-01 inconclusive no-keys
+  expect HR-36 HR-46 HR-47 HR-48 HR-55 HR-66 inconclusive no-keys
 
 story foreign-link-wakes-app like share
   about A link on a foreign host brings the app to life.

@@ -36,6 +36,15 @@ story partner-unread like share
   labels session-unread
   expect HR-29 HR-30 HR-32 HR-44 HR-54 HR-65 inconclusive
 
+story return-crafted-unread like return-crafted-ignored
+  about The same, and the keys of the partner's host are missing.
+  only via=passive
+  capture keys-not=api.partner.example
+  labels session-unread
+  expect HR-29 HR-30 HR-32 HR-44 HR-54 HR-65 inconclusive
+  expect HR-63 HR-64 inconclusive no-keys
+  expect HR-42 not-applicable
+
 story chia-unread like share
   about The keys of Chia's host are missing.
   only via=passive
@@ -71,6 +80,36 @@ story quic-to-chia like share
   before opened: datagram chia.health:443 ${random}
   expect HR-46 HR-47 inconclusive unknown-protocol
   expect HR-48 inconclusive unknown-protocol
+
+story private-relay like share
+  about The phone uses a relay that carries other hosts unseen.
+  only via=passive
+  before cta: dial mask.icloud.com by=os
+  expect HC-02 inconclusive private-relay
+  expect HR-01 HR-02 HR-03 HR-04 HR-05 HR-07 HR-08 HR-09 HR-10 HR-26 HR-27 HR-28 HR-29 HR-30 HR-31 HR-32 HR-36 HR-37 HR-38 HR-39 inconclusive private-relay
+  expect HR-40 HR-41 HR-43 HR-44 HR-45 HR-46 HR-47 HR-48 HR-49 HR-50 HR-51 HR-52 HR-54 HR-55 HR-56 HR-57 HR-58 HR-59 HR-60 inconclusive private-relay
+
+story marks-of-a-bad-clock like share
+  about The marks come from a clock that is known to 300 ms only.
+  only via=passive
+  set timing.clock-error 300ms
+  replace cta: tap cta way=file
+  replace tap: tap share way=file
+  expect HC-03 HR-01 inconclusive clock-bound
+
+story two-phones like share
+  about Another phone in the same network opens Chia's start page.
+  only via=passive
+  cast neighbour browser
+  before end: open https://chia.health/start by=neighbour
+  expect HC-07 HR-28 HR-29 inconclusive several-devices
+
+story partner-host-unresolved like share
+  about The app asks a host of the partner's whose name leads nowhere, so that the recorder can't reach it.
+  only recorder=proxy
+  set hosts.partner [api.partner.example, old.partner.invalid]
+  before cta: get https://old.partner.invalid/health expect=lost
+  expect HC-09 HC-01 HR-02 inconclusive dial-failed
 
 story contradicting-marks like share
   about Two marks have one id and two contents.

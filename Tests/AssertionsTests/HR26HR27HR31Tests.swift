@@ -28,9 +28,37 @@ import Testing
         let result = try judge {
             $0.browse(ScriptedSession.url, at: 4.5)
             $0.mark(kind, at: 30)
+            $0.projection(at: 30.2)
             $0.browse(ScriptedSession.url, at: 40)
         }
         #expect(result.severity == .error && result.findings.map(\.kind) == ["opened-again"])
+    }
+
+    /// With nothing of the app in between, it may as well be the person who went back in the browser (HR-09).
+    @Test(arguments: [Mark.Kind.foreground, .restore]) func comingBackAloneDoesNotTell(kind: Mark.Kind) throws {
+        let result = try judge {
+            $0.browse(ScriptedSession.url, at: 4.5)
+            $0.mark(kind, at: 30)
+            $0.browse(ScriptedSession.url, at: 40)
+        }
+        #expect(result.verdict == .inconclusive && result.reasons.map(\.code) == ["perhaps-back"])
+    }
+
+    /// A stored URL of an earlier session counts like one of this trace's.
+    @Test func anEarlierSessionsURLOpenedTwiceFails() throws {
+        let old = "https://chia.health/h/phs_Yesterday0123456789abc"
+        func opened(_ times: [Double]) throws -> RuleResult {
+            try judge {
+                $0.browse(ScriptedSession.url, at: 4.5)
+                $0.mark(.launch, at: 20)
+                for time in times { $0.browse(old, at: time) }
+            }
+        }
+        let once = try opened([21])
+        #expect(once.verdict == .pass && once.sentence.contains("a handoff URL of another session was opened"))
+        let twice = try opened([21, 24])
+        #expect(twice.findings.map(\.kind) == ["opened-again"])
+        #expect(twice.sentence.contains("a handoff URL of another session was opened 2 times, the last one 3 s after"))
     }
 
     @Test func aSecondOpeningRightAfterTheTapFailsWithoutMarks() throws {

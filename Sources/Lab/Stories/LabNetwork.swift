@@ -14,6 +14,8 @@ public struct LabNetwork: Sendable {
 
     /// The device.
     public var device: IPAddress { address(fourth: 0x0A04_0002, low: 2) }
+    /// Another phone in the same network: the sender called `neighbour`.
+    public var neighbour: IPAddress { address(fourth: 0x0A04_0003, low: 3) }
     /// The proxy, which is the name server too.
     public var proxy: IPAddress { address(fourth: 0x0A04_0001, low: 1) }
     /// Every address, for the servers.
@@ -21,9 +23,9 @@ public struct LabNetwork: Sendable {
     /// Where the proxy listens.
     public static let proxyPort: UInt16 = 4773
 
-    /// The address of a host; nil for a name that does not exist.
+    /// The address of a host; nil for a name that does not exist, as all under `.invalid` (RFC 6761 §6.4).
     public func address(of host: String) -> IPAddress? {
-        guard let index = hosts.firstIndex(of: host) else { return nil }
+        guard !host.hasSuffix(".invalid"), let index = hosts.firstIndex(of: host) else { return nil }
         let number = UInt32(truncatingIfNeeded: 10 + index % 200)
         if !isIPv6 { return IPAddress(ipv4: 0xCB00_7100 + number) }
         return IPAddress(ipv6High: 0x2001_0DB8_0001_0000, low: UInt64(number))
@@ -40,11 +42,13 @@ public struct LabNetwork: Sendable {
     public static let setUp: [[String]] = [
         ["ip", "link", "set", "lo", "up", "mtu", "1500"],
         ["ip", "address", "add", "10.4.0.2/32", "dev", "lo"],
+        ["ip", "address", "add", "10.4.0.3/32", "dev", "lo"],
         ["ip", "route", "add", "local", "10.4.0.1/32", "dev", "lo", "table", "local", "src", "10.4.0.2"],
         ["ip", "route", "add", "local", "203.0.113.0/24", "dev", "lo", "table", "local", "src", "10.4.0.2"],
         // Addresses that are no interface's own are listened on.
         ["sysctl", "-q", "-w", "net.ipv6.ip_nonlocal_bind=1"],
         ["ip", "-6", "address", "add", "fd00:4::2/128", "dev", "lo", "nodad"],
+        ["ip", "-6", "address", "add", "fd00:4::3/128", "dev", "lo", "nodad"],
         ["ip", "-6", "route", "add", "local", "fd00:4::1/128", "dev", "lo", "table", "local", "src", "fd00:4::2"],
         ["ip", "-6", "route", "add", "local", "2001:db8:1::/64", "dev", "lo", "table", "local", "src", "fd00:4::2"],
     ]

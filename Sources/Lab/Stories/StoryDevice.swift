@@ -48,6 +48,9 @@ actor StoryDevice {
         var sent: TimeSpan
     }
 
+    /// The sender that is another phone.
+    static let neighbour = "neighbour"
+
     /// Sends a request to `https://HOST` and waits for its response. Throws when the connection ends before it.
     func send(_ request: LabRequest, to host: String, from sender: String) async throws -> Exchange {
         if sender == "app", transport.stack == .curl {
@@ -135,9 +138,12 @@ actor StoryDevice {
             guard let address = network.address(of: host) else { throw LabError("there is no host \(host)") }
             channel = LabChannel(
                 try await TCPStream.connect(
-                    to: Endpoint(address: address, port: 443), timeout: .seconds(20), on: loop))
+                    to: Endpoint(address: address, port: 443), options: options(of: sender), timeout: .seconds(20),
+                    on: loop))
         case .proxy(let endpoint, let isSOCKS):
-            channel = LabChannel(try await TCPStream.connect(to: endpoint, timeout: .seconds(20), on: loop))
+            channel = LabChannel(
+                try await TCPStream.connect(
+                    to: endpoint, options: options(of: sender), timeout: .seconds(20), on: loop))
             if isSOCKS {
                 try await greet(channel, host)
             } else {
@@ -153,6 +159,13 @@ actor StoryDevice {
         try await channel.secure(with: engine)
         keys[host, default: []] += channel.takeSecrets()
         return channel
+    }
+
+    /// Where a sender's connections come from.
+    private func options(of sender: String) -> ConnectOptions {
+        var options = ConnectOptions()
+        if sender == Self.neighbour { options.source = Endpoint(address: network.neighbour, port: 0) }
+        return options
     }
 
     /// SOCKS5 (RFC 1928): no authentication, connect by name.
