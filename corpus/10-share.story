@@ -222,6 +222,7 @@ story neutral-double-tap like neutral
 
 story no-tap like share
   about The person looks at the card and leaves.
+  keep
   transports 2
   drop cta
   drop fresh-projection

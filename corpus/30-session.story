@@ -399,6 +399,7 @@ story affirmed-long-before like share
 
 story affirmed-long-before-clock-known like affirmed-long-before
   about The same, and the marks say what the phone's clock was.
+  keep
   replace tap: tap share attrs.deviceTime=${now}
   expect HR-23 fail
 

@@ -72,6 +72,7 @@ story url-reencoded like share
 
 story url-token-spoilt like share
   about One character of the token differs.
+  keep
   replace navigation: open ${url|spoilt}
   expect HR-27 fail
   # Another token is another URL: there is nothing to compare it with.
@@ -245,6 +246,7 @@ story url-with-plain-query like share
 
 story chrome-of-ios like share
   about The page opens in Chrome on iOS, which lends no views, and whose stack another page has shown.
+  keep
   transports 3
   cast app ios
   cast browser chrome-ios

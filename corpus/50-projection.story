@@ -147,6 +147,7 @@ story session-event-after-foreground like share
 
 story polling-in-background like share
   about While the browser has the screen the app asks every 300 ms.
+  keep
   transports 3
   before away: serve GET /poll 200
   replace away: pause 50ms

@@ -215,6 +215,7 @@ story shortener-gets-url like share
 
 story attribution-during-flow like share
   about An attribution service gets an event during the flow.
+  keep
   transports 3
   before launch: serve POST https://app.adjust.com/* 200
   before opened: send POST https://app.adjust.com/event body='{"event_token":"abc123","created_at":"now"}'
@@ -251,6 +252,7 @@ story chia-cookie-in-app like chia-sets-cookie
 
 story key-in-telemetry like share
   about An event has the idempotency key.
+  keep
   transports 2
   before opened: send POST ${amplitude} body='{"events":[{"request":"${key}"}]}'
   # Worth knowing, and no more: the contract does not speak of it.

@@ -71,6 +71,7 @@ story return-to-item like return-ground
 
 story return-link-with-query like return-ground
   about Chia's page sends the browser to the return host with a status in the query.
+  keep
   transports 2
   set hosts.return [www.partner.example]
   set return-link https://www.partner.example/home

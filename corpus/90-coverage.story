@@ -13,6 +13,7 @@ labels session-unread
 
 story no-keys like share
   about Nobody kept the device's keys.
+  keep
   transports 4
   only via=passive
   capture keys=none
@@ -31,6 +32,7 @@ story no-keys like share
 
 story partner-unread like share
   about The keys of the partner's host are missing.
+  keep
   only via=passive
   capture keys-not=api.partner.example
   labels session-unread
@@ -57,11 +59,13 @@ story chia-unread like share
 
 story telemetry-unread like share
   about The keys of the analytics host are missing.
+  keep
   only via=passive
   transports 3
   capture keys-not=api2.amplitude.com
   after foreground-projection: send POST ${amplitude} body=${count}
-  expect HR-43 HR-44 HR-46 HR-47 HR-48 HR-50 HR-54 inconclusive opaque-telemetry
+  after relaunch-home: send POST ${amplitude} body=${count}
+  expect HR-43 HR-44 HR-46 HR-47 HR-48 HR-49 HR-50 HR-54 inconclusive opaque-telemetry
   expect HC-01 inconclusive no-keys
 
 story cut-short like share
@@ -83,6 +87,7 @@ story quic-to-chia like share
 
 story private-relay like share
   about The phone uses a relay that carries other hosts unseen.
+  keep
   only via=passive
   before cta: dial mask.icloud.com by=os
   expect HC-02 inconclusive private-relay
@@ -91,6 +96,7 @@ story private-relay like share
 
 story marks-of-a-bad-clock like share
   about The marks come from a clock that is known to 300 ms only.
+  keep
   only via=passive
   set timing.clock-error 300ms
   replace cta: tap cta way=file
@@ -99,6 +105,7 @@ story marks-of-a-bad-clock like share
 
 story two-phones like share
   about Another phone in the same network opens Chia's start page.
+  keep
   only via=passive
   cast neighbour browser
   before end: open https://chia.health/start by=neighbour
@@ -106,6 +113,7 @@ story two-phones like share
 
 story partner-host-unresolved like share
   about The app asks a host of the partner's whose name leads nowhere, so that the recorder can't reach it.
+  keep
   only recorder=proxy
   set hosts.partner [api.partner.example, old.partner.invalid]
   before cta: get https://old.partner.invalid/health expect=lost
