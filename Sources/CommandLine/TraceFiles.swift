@@ -32,13 +32,19 @@ enum TraceFiles {
         return paths
     }
 
-    /// `handoff.yml` beside the trace, or the nearest one above it; nil when there is none.
+    /// `handoff.yml` beside the trace, or the nearest one above it; nil when there is none. As short as the trace was
+    /// given: what is said of it is to be read.
     static func policy(for trace: String) -> String? {
         guard let start = FileSystem.absolute(trace == "-" ? "." : FileSystem.parent(of: trace)) else { return nil }
         var folder = start
         while true {
             let candidate = folder == "/" ? "/handoff.yml" : "\(folder)/handoff.yml"
-            if FileSystem.exists(candidate) { return candidate }
+            if FileSystem.exists(candidate) {
+                guard !trace.hasPrefix("/"), let here = FileSystem.absolute("."),
+                    candidate.hasPrefix(here == "/" ? here : here + "/")
+                else { return candidate }
+                return String(candidate.dropFirst(here == "/" ? 1 : here.utf8.count + 1))
+            }
             guard folder != "/" else { return nil }
             folder = FileSystem.parent(of: folder)
         }

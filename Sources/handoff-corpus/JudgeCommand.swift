@@ -62,10 +62,18 @@ struct JudgeCommand {
         let reasons = try EmptyCells(try Files.text("\(stories)/empty-cells.tsv"), file: "empty-cells.tsv")
         let text = table.markdown(reasons)
         print(text)
-        let gaps = table.gaps(reasons)
+        let sets = try CorpusSet.read(try Files.text("\(stories)/sets.tsv"), file: "sets.tsv")
+        // The kept sessions alone make no sets.
+        let isWhole = sets.allSatisfy { set in
+            set.stories.allSatisfy { FileManager.default.fileExists(atPath: "\(folder)/\($0)") }
+        }
+        let setMisses = isWhole ? try SetJudging(folder: folder, handoff: handoff).misses(sets) : []
+        if !isWhole { print("the sets of sets.tsv are not judged: not all of their sessions are here") }
+        let gaps = table.gaps(reasons) + sets.gaps
         for miss in table.misses.sorted(by: { ($0.rule, $0.session) < ($1.rule, $1.session) }) {
             print("WRONG \(miss.rule) \(miss.session): \(miss.reason)")
         }
+        for miss in setMisses { print("WRONG \(miss)") }
         for gap in gaps { print("EMPTY \(gap)") }
         for trouble in troubles { print("TROUBLE \(trouble)") }
         for (rule, count) in table.unlabelled.sorted(by: { $0.key < $1.key }) {
@@ -73,16 +81,20 @@ struct JudgeCommand {
         }
         let verdicts = table.cells.values.flatMap(\.values).reduce(0) { $0 + $1.sessions }
         print(
-            "\(table.sessionCount) sessions, \(verdicts) verdicts, \(table.misses.count) wrong, \(gaps.count) empty cells"
+            "\(table.sessionCount) sessions, \(verdicts) verdicts, \(table.misses.count + setMisses.count) wrong, \(gaps.count) empty cells"
         )
-        if let document { try Files.write(try page(table, reasons, text, verdicts).utf8, to: document) }
-        return table.misses.isEmpty && gaps.isEmpty && troubles.isEmpty && table.unlabelled.isEmpty
+        if let document {
+            try Files.write(try page(table, reasons, text, verdicts, sets, setMisses.count).utf8, to: document)
+        }
+        return table.misses.isEmpty && setMisses.isEmpty && gaps.isEmpty && troubles.isEmpty && table.unlabelled.isEmpty
     }
 
     private func page(
-        _ table: CorpusTable, _ reasons: EmptyCells, _ text: String, _ verdicts: Int
+        _ table: CorpusTable, _ reasons: EmptyCells, _ text: String, _ verdicts: Int, _ sets: [CorpusSet],
+        _ setMisses: Int
     ) throws(CorpusError) -> String {
         let notes = reasons.texts.enumerated().map { "[^\($0.offset + 1)]: \($0.element)" }.joined(separator: "\n")
+        let rows = sets.map { "| \($0.rule) | \($0.kind) | \($0.about) | \($0.stories.joined(separator: ", ")) |" }
         return """
             # The corpus
 
@@ -97,6 +109,14 @@ struct JudgeCommand {
             ## Why a cell is empty
 
             \(notes)
+
+            ## Rules over several traces
+
+            Judged by one `handoff check` over all recordings of the stories; of \(sets.count) verdicts \(setMisses) differ.
+
+            | rule | kind | what it shows | stories |
+            |---|---|---|---|
+            \(rows.joined(separator: "\n"))
 
             """
     }
