@@ -40,4 +40,44 @@ import Testing
         let recent = backlog.items(since: Instant(nanoseconds: 8))
         #expect(recent?.count == 2)
     }
+
+    /// Plays a session and gives what its model keeps of requests and of answers.
+    private static func kept(_ story: (inout ScriptedSession) -> Void) -> (questions: [KeptFlow], answers: [KeptFlow]) {
+        var scripted = ScriptedSession()
+        story(&scripted)
+        var model = SessionModel(policy: Policy(), options: JudgeOptions())
+        for event in scripted.events() { model.receive(event) }
+        func flows(_ items: [Backlog.Item]?) -> [KeptFlow] {
+            (items ?? []).compactMap { item in
+                switch item {
+                case .exchange(_, let flow), .message(_, let flow), .answer(_, let flow): flow
+                }
+            }
+        }
+        return (flows(model.backlog.items(since: nil)), flows(model.answerBacklog.items(since: nil)))
+    }
+
+    @Test func messagesOnOneConnectionShareIt() {
+        let kept = Self.kept { scripted in
+            for number in 0..<50 { scripted.exchange(.app, "GET", "https://a.example/\(number)", at: Double(number)) }
+            scripted.exchange(.browser, "GET", "https://b.example/", at: 60)
+        }
+        #expect(kept.questions.count == 51 && kept.answers.count == 50)
+        #expect(Set((kept.questions + kept.answers).map { ObjectIdentifier($0) }).count == 2)
+        #expect(kept.questions.first?.flow.names.first?.text == "a.example")
+        #expect(kept.questions.last?.flow.names.first?.text == "b.example")
+        #expect(kept.questions.last?.flow.actor.actor == .browser)
+    }
+
+    @Test func aConnectionThatChangedIsKeptAgain() {
+        let app = ProcessIdentity(source: .pktap, name: "Shop")
+        let kept = Self.kept { scripted in
+            let id = scripted.exchange(.nobody, "GET", "https://a.example/1", at: 1)
+            scripted.add(2, .processIdentified(id.connection, app))
+            scripted.exchange(.nobody, "GET", "https://a.example/2", at: 3)
+            scripted.exchange(.nobody, "GET", "https://a.example/3", at: 4)
+        }
+        #expect(kept.questions.map { $0.flow.connection.process } == [nil, app, app])
+        #expect(Set(kept.questions.map { ObjectIdentifier($0) }).count == 2)
+    }
 }
