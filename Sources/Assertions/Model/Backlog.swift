@@ -37,19 +37,64 @@ struct Backlog: Sendable {
         var size: Int { Self.ownSize + content }
     }
 
+    /// An item as it is kept: an exchange packed, where it can be.
+    indirect enum Kept: Sendable {
+        case whole(Item)
+        case packed(PackedExchange, KeptFlow?, isAnswer: Bool, content: Int, ended: Instant)
+
+        init(_ item: Item) {
+            switch item {
+            case .exchange(let exchange, let flow):
+                guard let packed = PackedExchange(exchange) else { break }
+                self = .packed(packed, flow, isAnswer: false, content: item.content, ended: item.ended)
+                return
+            case .answer(let exchange, let flow):
+                guard let packed = PackedExchange(exchange) else { break }
+                self = .packed(packed, flow, isAnswer: true, content: item.content, ended: item.ended)
+                return
+            case .message: break
+            }
+            self = .whole(item)
+        }
+
+        var item: Item {
+            switch self {
+            case .whole(let item): item
+            case .packed(let packed, let flow, isAnswer: false, _, _): .exchange(packed.exchange, flow)
+            case .packed(let packed, let flow, isAnswer: true, _, _): .answer(packed.exchange, flow)
+            }
+        }
+
+        var content: Int {
+            switch self {
+            case .whole(let item): item.content
+            case .packed(_, _, _, let content, _): content
+            }
+        }
+
+        var ended: Instant {
+            switch self {
+            case .whole(let item): item.ended
+            case .packed(_, _, _, _, let ended): ended
+            }
+        }
+
+        var size: Int { Item.ownSize + content }
+    }
+
     var limit = 8 << 20
     /// Bytes that may be searched again in one trace: what a new value costs must not grow with every other value.
     static let searchLimit = 64 << 20
     private var searched = 0
     /// From `head` on; those before are gone.
-    private var items: [Item?] = []
+    private var items: [Kept?] = []
     private var head = 0
     private var bytes = 0
 
     mutating func append(_ item: Item) {
         let size = item.size
         guard size <= limit else { return }
-        items.append(item)
+        items.append(Kept(item))
         bytes += size
         while bytes > limit, head < items.count {
             bytes -= items[head]?.size ?? 0
@@ -62,12 +107,14 @@ struct Backlog: Sendable {
         }
     }
 
-    /// The items that may hold something known since an instant; nil when so much was searched again that no more is.
-    mutating func items(since instant: Instant?) -> [Item]? {
+    /// The items that may hold something known since an instant, in the order in which they came; nil when so much was
+    /// searched again that no more is.
+    mutating func items(since instant: Instant?) -> LazyMapSequence<[Kept], Item>? {
         guard searched <= Self.searchLimit else { return nil }
         let kept = items[head...].compactMap(\.self).filter { item in instant.map { item.ended >= $0 } ?? true }
         searched += kept.reduce(0) { $0 + 512 + $1.content }
-        return kept
+        // One at a time is whole again.
+        return kept.lazy.map(\.item)
     }
 }
 
