@@ -102,6 +102,10 @@ public struct SessionJudge {
     /// Whether the browser has asked a Chia host for anything so far.
     public var hasOpenedChia: Bool { model.chiaRequests.contains { $0.actor.actor == .browser } }
 
+    /// Brings what was kept into the order that `finish` needs, so that copies that are finished share it with this judge
+    /// instead of each making an order of its own.
+    public mutating func settle() { model.requestLog.sort() }
+
     /// Judges what was seen. Call it once, after `traceEnded`.
     public mutating func finish() -> TraceVerdict {
         let session = model.finish()

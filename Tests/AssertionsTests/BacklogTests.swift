@@ -19,7 +19,7 @@ import Testing
         var backlog = Backlog()
         backlog.limit = 1 << 20
         for index in 0..<20_000 { backlog.append(Self.message(index, bytes: 10)) }
-        let kept = backlog.items(since: nil) ?? []
+        let kept = backlog.items(since: nil).map(Array.init) ?? []
         #expect(kept.map(\.ended.nanoseconds) == Array(Int64(20_000 - kept.count)..<20_000))
         #expect(kept.count > 100 && kept.reduce(0) { $0 + $1.size } <= 1 << 20)
         #expect(kept.allSatisfy { $0.size >= MemoryLayout<Exchange>.stride })
@@ -30,14 +30,90 @@ import Testing
         backlog.limit = 1 << 16
         backlog.append(Self.message(1, bytes: 10))
         backlog.append(Self.message(2, bytes: 1 << 16))
-        let kept = backlog.items(since: nil)
+        let kept = backlog.items(since: nil).map(Array.init)
         #expect(kept?.map(\.ended.nanoseconds) == [1])
     }
 
     @Test func onlyWhatIsRecentEnoughIsSearched() {
         var backlog = Backlog()
         for index in 0..<10 { backlog.append(Self.message(index, bytes: 10)) }
-        let recent = backlog.items(since: Instant(nanoseconds: 8))
+        let recent = backlog.items(since: Instant(nanoseconds: 8)).map(Array.init)
         #expect(recent?.count == 2)
+    }
+
+    /// Plays a session and gives what its model keeps of requests and of answers.
+    private static func kept(_ story: (inout ScriptedSession) -> Void) -> (questions: [KeptFlow], answers: [KeptFlow]) {
+        var scripted = ScriptedSession()
+        story(&scripted)
+        var model = SessionModel(policy: Policy(), options: JudgeOptions())
+        for event in scripted.events() { model.receive(event) }
+        func flows(_ backlog: inout Backlog) -> [KeptFlow] {
+            let items = backlog.items(since: nil).map(Array.init) ?? []
+            return items.compactMap { item in
+                switch item {
+                case .exchange(_, let flow), .message(_, let flow), .answer(_, let flow): flow
+                }
+            }
+        }
+        return (flows(&model.backlog), flows(&model.answerBacklog))
+    }
+
+    @Test func messagesOnOneConnectionShareIt() {
+        let kept = Self.kept { scripted in
+            for number in 0..<50 { scripted.exchange(.app, "GET", "https://a.example/\(number)", at: Double(number)) }
+            scripted.exchange(.browser, "GET", "https://b.example/", at: 60)
+        }
+        #expect(kept.questions.count == 51 && kept.answers.count == 50)
+        #expect(Set((kept.questions + kept.answers).map { ObjectIdentifier($0) }).count == 2)
+        #expect(kept.questions.first?.flow.names.first?.text == "a.example")
+        #expect(kept.questions.last?.flow.names.first?.text == "b.example")
+        #expect(kept.questions.last?.flow.actor.actor == .browser)
+    }
+
+    @Test func aConnectionThatChangedIsKeptAgain() {
+        let app = ProcessIdentity(source: .pktap, name: "Shop")
+        let kept = Self.kept { scripted in
+            let id = scripted.exchange(.nobody, "GET", "https://a.example/1", at: 1)
+            scripted.add(2, .processIdentified(id.connection, app))
+            scripted.exchange(.nobody, "GET", "https://a.example/2", at: 3)
+            scripted.exchange(.nobody, "GET", "https://a.example/3", at: 4)
+        }
+        #expect(kept.questions.map { $0.flow.connection.process } == [nil, app, app])
+        #expect(Set(kept.questions.map { ObjectIdentifier($0) }).count == 2)
+    }
+
+    @Test(arguments: [true, false]) func anExchangeComesBackAsItWas(isPlain: Bool) throws {
+        var fields = FieldSection()
+        fields.append(":authority", "shop.example:8443")
+        fields.append(name: Array("x-odd".utf8), value: [0xFF, 0x00, 0x80], isKnown: false)
+        fields.append("accept", "")
+        let time = PacketReference(number: 70_000, time: Instant(nanoseconds: 1_795_000_000_123_456_789))
+        let body = Body(bytes: Array(0...255) + [0], length: 1 << 40, missing: 3, isComplete: false, isCut: true)
+        let request = Request(
+            method: "POST", target: "/päth?q=1", scheme: "https", authority: "shop.example:8443", fields: fields,
+            body: body, started: time, ended: PacketReference(number: 0, time: Instant(nanoseconds: -1)))
+        let response = Response(
+            status: 204, reason: "No Content", fields: fields, body: body, started: time, ended: time)
+        let exchange = Exchange(
+            id: ExchangeID(connection: ConnectionID(.max), index: 12), version: .http2, streamID: .max,
+            request: request, response: isPlain ? nil : response, end: .complete, ended: time, isPushed: !isPlain)
+        var backlog = Backlog()
+        backlog.append(.answer(exchange, nil))
+        #expect(PackedExchange(exchange)?.exchange == exchange)
+        var broken = exchange
+        broken.end = .reset(by: .server, code: 8)
+        backlog.append(.exchange(broken, nil))
+        var odd = exchange
+        odd.request?.trailers = fields
+        odd.informational = [response]
+        odd.anomalies = [.unexpectedResponse]
+        backlog.append(.exchange(odd, nil))
+        let kept = (backlog.items(since: nil).map(Array.init) ?? []).compactMap { item -> Exchange? in
+            switch item {
+            case .exchange(let exchange, _), .answer(let exchange, _): exchange
+            case .message: nil
+            }
+        }
+        #expect(kept == [exchange, broken, odd])
     }
 }

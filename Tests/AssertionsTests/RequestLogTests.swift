@@ -53,6 +53,45 @@ import Testing
         #expect(judgement.doubts.map(\.code) == ["request-log-full"])
     }
 
+    @Test func whatRequestsHaveInCommonIsKeptOnce() {
+        let session = Self.session { scripted in
+            for number in 0..<100 {
+                scripted.exchange(
+                    .app, "POST", "https://a.example/a/long/path?number=\(number)", at: Double(number),
+                    headers: [("content-type", "application/json")], body: "{\"aLongMemberName\":\(number)}")
+                scripted.exchange(.app, "GET", "https://b.example/\(number)", at: Double(number) + 0.5)
+            }
+        }
+        let requests = session.requests.requests
+        #expect(requests.count == 200)
+        #expect(Set(requests.map { ObjectIdentifier($0.circumstances) }).count == 2)
+        #expect(Set(requests.map(\.host)).count == 2 && Set(requests.map(\.target)).count == 200)
+        #expect(requests[0].client?.port != nil && requests[0].server?.port == 443 && requests[0].status == 200)
+        #expect(Set(requests.map(\.body)).count == 101)
+        let names = requests.filter { $0.method == "POST" }.map { $0.body.keys.withUnsafeBufferPointer(\.baseAddress) }
+        #expect(Set(names).count == 1, "the list of names is kept once")
+        // Fifty thousand of them stay within six megabytes.
+        #expect(MemoryLayout<LoggedRequest>.stride <= 120)
+    }
+
+    @Test func aLogInOrderIsSharedByCopiesThatAreFinished() {
+        var log = Self.session {
+            for number in 0..<10 { $0.exchange(.app, "GET", "https://a.example/\(number)", at: Double(number)) }
+        }.requests
+        func place(_ log: RequestLog) -> UnsafePointer<LoggedRequest>? {
+            log.requests.withUnsafeBufferPointer(\.baseAddress)
+        }
+        var copy = log
+        copy.sort()
+        #expect(place(copy) == place(log))
+        log.append(log.requests[0])
+        copy = log
+        copy.sort()
+        #expect(place(copy) != place(log) && copy.requests[1] == copy.requests[0])
+        log.sort()
+        #expect(log.requests == copy.requests)
+    }
+
     @Test func namesOfMembersAreKeptAtAnyDepth() {
         let facts = Self.facts(#"{"b":[{"a":"c:d","e\"f" : 1}],"a":null}"#)
         #expect(facts?.kind == .json && facts?.keys == ["a", "b", #"e\"f"#] && facts?.keysAreAll == true)

@@ -32,6 +32,8 @@ struct Flow: Sendable {
     var lacksServer = false
     /// Whether a CONNECT was asked on it: what is said of a host is said of the tunnel then.
     var hasConnect = false
+    /// The connection as the latest searched message on it was kept with.
+    var kept: KeptFlow?
 
     /// Authorities kept of one connection.
     static let authorityLimit = 8

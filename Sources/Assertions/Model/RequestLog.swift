@@ -1,76 +1,5 @@
 internal import SessionTrace
 
-/// One request of the session, in little memory: who sent what where and when, and what its body looks like.
-///
-/// Its texts are as they were sent, so none is printed: `subject`, `template` and `evidence` make what may be shown.
-struct LoggedRequest: Hashable, Sendable {
-    var id: ExchangeID
-    var method: String
-    var host: HostName?
-    /// Path and query as sent. Holds secrets.
-    var target: String
-    var started: PacketReference
-    var requestEnded: PacketReference
-    var ended: PacketReference
-    var client: Endpoint?
-    var server: Endpoint?
-    var actor: ActorReading
-    /// What a page said that asked for it; nil for the app's own.
-    var page: PageSigns?
-    /// 0 when no response began.
-    var status: Int
-    var isComplete: Bool
-    /// Whether the answer is a picture.
-    var isImage: Bool
-    /// Whether its head alone was recorded.
-    var isWithheld: Bool
-    var body: BodyFacts
-    /// Fields of query and body that speak of an outcome or of a length of time.
-    var outcomeWords: [OutcomeWord]
-
-    /// What a browser tells of the page that asked for something.
-    struct PageSigns: Hashable, Sendable {
-        var refererHost: HostName?
-        var originHost: HostName?
-        var fetchDestination: String?
-        var fetchMode: String?
-        var fetchSite: String?
-        /// Whether a person's act started it (`Sec-Fetch-User: ?1`).
-        var isByUser: Bool
-        var isNavigation: Bool
-    }
-
-    /// The path alone. Holds secrets.
-    var path: Substring { target.prefix { $0 != "?" && $0 != "#" } }
-
-    /// Names of the query's fields, in order.
-    var queryNames: [Substring] {
-        let query = target[path.endIndex...].dropFirst().prefix { $0 != "#" }
-        return query.split(separator: "&").map { $0.prefix { $0 != "=" } }
-    }
-
-    /// Method and path with every value masked, for comparing and for fingerprints.
-    func template(_ redactor: Redactor) -> String { "\(method) \(redactor.path(path))" }
-
-    /// `POST api.partner.example/events`.
-    func subject(_ redactor: Redactor) -> String {
-        "\(method) \(host.map { redactor.host($0.text) } ?? "(no host)")\(redactor.path(target))"
-    }
-
-    /// The evidence that names this request.
-    func evidence(_ label: String, _ redactor: Redactor, place: String? = nil) -> Evidence {
-        var packets = [started.number]
-        for reference in [requestEnded, ended] where reference.number != packets.last {
-            packets.append(reference.number)
-        }
-        let endpoints = client.flatMap { client in server.map { "\(client) → \($0)" } }
-        let subject = subject(redactor)
-        return Evidence(
-            label: label, packets: packets, span: TimeSpan(started.time, ended.time), connection: id.connection,
-            endpoints: endpoints, exchange: id, subject: status == 0 ? subject : "\(subject) → \(status)", place: place)
-    }
-}
-
 /// Every request of a session but CONNECT, in order of time once the session is finished; the first ones up to a limit,
 /// and how many more there were.
 struct RequestLog: Sendable {
@@ -80,6 +9,10 @@ struct RequestLog: Sendable {
     /// When the first of these was sent.
     private(set) var uncountedSince: Instant?
     private let limit: Int
+    /// What several requests have in common, each once. Of each there are at most as many as there are requests.
+    private var circumstances: Set<LoggedRequest.Circumstances> = []
+    private var mediaTypes: Set<String> = []
+    private var keyLists: Set<[String]> = []
 
     init(limit: Int) {
         self.limit = limit
@@ -91,14 +24,34 @@ struct RequestLog: Sendable {
         requests.append(request)
     }
 
+    /// The one that all requests with equal circumstances have.
+    mutating func shared(_ own: LoggedRequest.Circumstances) -> LoggedRequest.Circumstances {
+        circumstances.insert(own).memberAfterInsert
+    }
+
+    /// A body's facts, their texts shared with bodies of the same form; nil without a body.
+    mutating func shared(_ facts: BodyFacts) -> LoggedRequest.Content? {
+        guard facts != .none else { return nil }
+        var facts = facts
+        facts.mediaType = mediaTypes.insert(facts.mediaType).memberAfterInsert
+        facts.keys = keyLists.insert(facts.keys).memberAfterInsert
+        return LoggedRequest.Content(facts)
+    }
+
     /// Counts a request that there is no room for.
     mutating func leaveOut(at instant: Instant) {
         uncounted += 1
         uncountedSince = min(uncountedSince ?? instant, instant)
     }
 
+    /// Puts the requests in order of time. What is in order is left as it is, so that a copy still shares it.
     mutating func sort() {
-        requests.sort { ($0.started.time, $0.id) < ($1.started.time, $1.id) }
+        let isSorted = requests.indices.dropFirst().allSatisfy { !Self.isBefore(requests[$0], requests[$0 - 1]) }
+        if !isSorted { requests.sort(by: Self.isBefore) }
+    }
+
+    private static func isBefore(_ lhs: LoggedRequest, _ rhs: LoggedRequest) -> Bool {
+        (lhs.started.time, lhs.id) < (rhs.started.time, rhs.id)
     }
 
     /// The requests sent from one instant on and before another.
@@ -134,37 +87,15 @@ extension SessionModel {
                 vendors.keep(content, of: exchange.id)
             }
         }
+        let circumstances = requestLog.shared(
+            LoggedRequest.Circumstances(
+                method: request.method, host: host, client: flow?.connection.client.address,
+                server: flow?.connection.server.address, actor: actor, page: page))
+        let facts = requestLog.shared(body)
         requestLog.append(
             LoggedRequest(
-                id: exchange.id, method: request.method, host: host, target: request.pathAndQuery,
-                started: request.started, requestEnded: request.ended, ended: exchange.ended,
-                client: flow?.connection.client, server: flow?.connection.server, actor: actor, page: page,
-                status: exchange.response?.status ?? 0, isComplete: exchange.end == .complete,
-                isImage: exchange.response.map { BodyFacts.mediaType($0.fields).hasPrefix("image/") } ?? false,
-                isWithheld: isWithheld, body: body, outcomeWords: words))
-    }
-}
-
-extension LoggedRequest.PageSigns {
-    /// Nil when the request has none of a browser's fields.
-    init?(_ request: Request) {
-        let fields = request.fields
-        refererHost = fields.first("referer").flatMap { WebAddress($0)?.host }
-        originHost = fields.first("origin").flatMap { WebAddress($0)?.host }
-        fetchDestination = fields.first("sec-fetch-dest")
-        fetchMode = fields.first("sec-fetch-mode")
-        fetchSite = fields.first("sec-fetch-site")
-        isByUser = fields.first("sec-fetch-user") == "?1"
-        isNavigation =
-            request.method == "GET" && fields.first("range") == nil
-            && (fetchDestination != nil || fetchMode != nil
-                ? (fetchDestination ?? "document") == "document" && (fetchMode ?? "navigate") == "navigate"
-                : fields.first("accept")?.holds("text/html") == true)
-        if !isNavigation, refererHost == nil, originHost == nil, fetchDestination == nil, fetchMode == nil,
-            fetchSite == nil
-        {
-            return nil
-        }
+                exchange, request, flow, circumstances: circumstances, content: facts, outcomeWords: words,
+                isWithheld: isWithheld))
     }
 }
 

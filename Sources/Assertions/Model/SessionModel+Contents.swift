@@ -63,7 +63,7 @@ extension SessionModel {
             var kept = exchange
             kept.response = response
             kept.request?.body = .empty
-            answerBacklog.append(.answer(kept, flow))
+            answerBacklog.append(.answer(kept, self.kept(flow)))
         }
         guard !hits.isEmpty || !gaps.isEmpty else { return }
         let record =
@@ -104,7 +104,7 @@ extension SessionModel {
         let actor = record?.actor ?? flow?.actor ?? .nothing
         let host = record?.host ?? flow?.names.first
         guard actor.actor != .browser, !(host.map { isChia($0) } ?? false) else { return }
-        if isNew { answerBacklog.append(.message(message, flow)) }
+        if isNew { answerBacklog.append(.message(message, kept(flow))) }
         let hits = found(in: message).hits.filter(\.isHandoffToken)
         guard !hits.isEmpty else { return }
         guard contents.messageLeaks.count < limits.hits else { return giveUp("leaks in answers") }
@@ -130,8 +130,8 @@ extension SessionModel {
         for item in items {
             switch item {
             case .answer(let exchange, let flow):
-                if let response = exchange.response { searchAnswer(exchange, response, flow, isNew: false) }
-            case .message(let message, let flow): searchAnswer(message, flow, isNew: false)
+                if let response = exchange.response { searchAnswer(exchange, response, flow?.flow, isNew: false) }
+            case .message(let message, let flow): searchAnswer(message, flow?.flow, isNew: false)
             case .exchange: continue
             }
         }

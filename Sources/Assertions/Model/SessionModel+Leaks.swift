@@ -15,8 +15,8 @@ extension SessionModel {
         guard let items = backlog.items(since: since) else { return giveUp("repeated searches") }
         for item in items {
             switch item {
-            case .exchange(let exchange, let flow): scan(exchange, flow)
-            case .message(let message, let flow): scan(message, flow)
+            case .exchange(let exchange, let flow): scan(exchange, flow?.flow)
+            case .message(let message, let flow): scan(message, flow?.flow)
             case .answer: continue
             }
         }
@@ -108,7 +108,7 @@ extension SessionModel {
         var kept = exchange
         kept.response = nil
         kept.informational = []
-        backlog.append(.exchange(kept, flow))
+        backlog.append(.exchange(kept, self.kept(flow)))
     }
 
     private mutating func scan(_ exchange: Exchange, _ flow: Flow?) {
@@ -192,7 +192,7 @@ extension SessionModel {
         if message.from == .server { return searchAnswer(message, flow, isNew: true) }
         guard message.kind == .text || message.kind == .binary else { return }
         scan(message, flow)
-        backlog.append(.message(message, flow))
+        backlog.append(.message(message, kept(flow)))
     }
 
     private mutating func scan(_ message: Message, _ flow: Flow?) {

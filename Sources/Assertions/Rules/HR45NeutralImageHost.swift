@@ -25,10 +25,7 @@ enum NeutralImageHost: Rule {
         judgement.idleSentence = "no projection names an image at \(session.policy.fields.image) of its item"
         var known: Set<ProjectionImage> = []
         var fetched = 0
-        let requests = Dictionary(
-            grouping: session.requests.requests.lazy.filter {
-                $0.method == "GET" && $0.actor.actor != .browser && $0.actor.actor != .os
-            }, by: { Place(host: $0.host, target: $0.target) })
+        let fetches = fetches(session)
         for projection in session.appProjections {
             for image in projection.images where known.insert(image).inserted {
                 judgement.looked(at: projection.record.evidence("projection", place: image.place.shown))
@@ -37,7 +34,7 @@ enum NeutralImageHost: Rule {
                     projection, session, &judgement)
                 judgePath(image, projection, session, &judgement)
                 for hop in hops(from: image.address, session) {
-                    guard let request = requests[Place(host: hop.host, target: hop.pathAndQuery)]?.first else {
+                    guard let request = fetches[Place(host: hop.host, target: hop.pathAndQuery)] else {
                         continue
                     }
                     fetched += 1
@@ -72,6 +69,21 @@ enum NeutralImageHost: Rule {
     private struct Place: Hashable {
         var host: HostName?
         var target: String
+    }
+
+    /// The first fetch by the app of each address that an image has.
+    private static func fetches(_ session: Session) -> [Place: LoggedRequest] {
+        let images = Set(session.appProjections.flatMap(\.images))
+        let places = Set(
+            images.flatMap { hops(from: $0.address, session) }.map { Place(host: $0.host, target: $0.pathAndQuery) })
+        guard !places.isEmpty else { return [:] }
+        var fetches: [Place: LoggedRequest] = [:]
+        for request in session.requests.requests
+        where request.method == "GET" && request.actor.actor != .browser && request.actor.actor != .os {
+            let place = Place(host: request.host, target: request.target)
+            if places.contains(place), fetches[place] == nil { fetches[place] = request }
+        }
+        return fetches
     }
 
     /// The address and those that it redirects the app to.

@@ -1,6 +1,7 @@
 internal import Assertions
 internal import CaptureAnalyzer
 internal import Dispatch
+internal import EventLoop
 internal import Reports
 internal import SessionTrace
 internal import Synchronization
@@ -33,10 +34,14 @@ final class LiveJudge: Sendable {
         /// Whether anything but the file itself was seen: of an empty trace there is nothing to show.
         var hasContent = false
         var lastLook = Instant.distantPast
+        /// Connections whose end was read since memory was last given back.
+        var unreturned = 0
     }
 
     /// Least time between two looks at the verdict so far.
     private static let lookInterval: Int64 = 500_000_000
+    /// So many connections leave so much memory behind that it is worth giving back.
+    private static let returningLeast = 64
 
     /// The trace.
     let path: String
@@ -72,7 +77,10 @@ final class LiveJudge: Sendable {
 
     /// Begins to read, on a thread of its own.
     func start() -> Bool {
-        growth.whenIdle { [weak self] in self?.look(isIdle: true) }
+        growth.whenIdle { [weak self] in
+            self?.look(isIdle: true)
+            self?.giveBackMemory()
+        }
         return BackgroundThread.start { self.read() }
     }
 
@@ -122,6 +130,17 @@ final class LiveJudge: Sendable {
         }
     }
 
+    /// What a crowd of connections needed is freed here when their ends have been read, which may be long after the relay
+    /// closed them and gave its own memory back.
+    private func giveBackMemory() {
+        let isWorthIt = state.withLock { state in
+            guard state.unreturned >= Self.returningLeast else { return false }
+            state.unreturned = 0
+            return true
+        }
+        if isWorthIt { FreedMemory.giveBack() }
+    }
+
     private func receive(_ event: SessionEvent) {
         let isDue = state.withLock { state in
             state.judge.receive(event)
@@ -134,6 +153,7 @@ final class LiveJudge: Sendable {
             }
             switch event {
             case .connectionOpened, .mark: state.hasContent = true
+            case .connectionClosed: state.unreturned += 1
             default: break
             }
             switch event {
@@ -162,6 +182,7 @@ final class LiveJudge: Sendable {
             }
             state.lastLook = now
             state.hasNews = false
+            state.judge.settle()
             return (lines, state.judge)
         }
         if !lines.isEmpty { show(.timeline(lines)) }

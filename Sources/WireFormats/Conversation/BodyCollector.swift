@@ -5,7 +5,11 @@ struct BodyCollector {
     private var bytes: [UInt8] = []
     private var length = 0
     private var missing = 0
+    private var expected = 0
     private let limit: Int
+
+    /// Room that an announced length alone makes.
+    private static let roomAtOnce = 1 << 20
 
     /// Keeps at most `limit` bytes.
     init(limit: Int) {
@@ -23,6 +27,10 @@ struct BodyCollector {
         length &+= content.count
         let room = limit - bytes.count
         guard room > 0 else { return }
+        // Once the first of it came there is room for all of it: doubling would take half as much again.
+        if bytes.count + content.count > bytes.capacity, bytes.count + content.count > Self.roomAtOnce {
+            bytes.reserveCapacity(expected)
+        }
         if content.count <= room {
             bytes.append(contentsOf: content)
         } else {
@@ -30,9 +38,11 @@ struct BodyCollector {
         }
     }
 
-    /// Room for a body whose length is announced; a lying length costs no more than `limit`, and at most 1 MiB at once.
+    /// Room for a body whose length is announced; a lying length costs at most 1 MiB, and no more than `limit`
+    /// once so much came.
     mutating func expect(_ announced: Int) {
-        bytes.reserveCapacity(min(announced, limit, 1 << 20))
+        expected = max(0, min(announced, limit))
+        bytes.reserveCapacity(min(expected, Self.roomAtOnce))
     }
 
     /// Counts content bytes that the capture does not hold.
@@ -45,6 +55,7 @@ struct BodyCollector {
         let body = Body(
             bytes: bytes, length: length, missing: missing, isComplete: isComplete, isCut: length > bytes.count)
         bytes = []
+        expected = 0
         length = 0
         missing = 0
         return body
