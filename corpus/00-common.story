@@ -389,6 +389,9 @@ document session-answer-tilde
 document session-answer-fragment
   | {"url":"https://chia.health/h/phs_${random}#top","expiresIn":900}
 
+document session-answer-stored
+  | {"url":"https://chia.health/h/phs_SampleTokenOfTheLabWhichEveryRunGets0123456789","expiresIn":900}
+
 document session-answer-capitals
   | {"url":"https://CHIA.health/h/phs_${random}","expiresIn":900}
 
