@@ -8,7 +8,7 @@ import SessionTrace
 // The scanner by itself: how fast, how large, how long to teach, and whether it finds all and nothing.
 //
 //   scanner-bench learn                 teaching a scanner, and its memory
-//   scanner-bench speed [MiB]           bodies of one kind after the other
+//   scanner-bench speed [MiB] [KIND]    bodies of one kind after the other
 //   scanner-bench write KIND MiB FILE   the same bodies for another program
 //   scanner-bench matrix [STEP]         needle × encodings × places, every STEP-th pair (1: all)
 //   scanner-bench innocent MiB [SEED]   traffic in which nothing is to be found
@@ -79,7 +79,7 @@ case "learn":
 case "speed":
     let size = number(1, 64) << 20
     var scanner = InnocentBodies.scanner()
-    for kind in ["text", "json", "base64", "binary"] {
+    for kind in arguments.count > 2 ? [arguments[2]] : ["text", "json", "base64", "binary"] {
         let all = bodies(kind, size)
         let pieces = stride(from: 0, to: all.count, by: 1 << 20).map { Array(all[$0..<min($0 + 1 << 20, all.count)]) }
         var best = Double.infinity

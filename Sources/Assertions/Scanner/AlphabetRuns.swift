@@ -14,6 +14,8 @@ struct AlphabetRuns {
         case base64
         /// Hex digits.
         case hex
+        /// Letters and digits.
+        case alphanumeric
     }
 
     private let alphabet: Alphabet
@@ -25,7 +27,12 @@ struct AlphabetRuns {
 
     /// The next run at or after the last one's end; nil at the end of `bytes`.
     mutating func nextRun(in bytes: UnsafeRawBufferPointer) -> Range<Int>? {
-        let table = alphabet == .hex ? ByteClass.hexValue : ByteClass.base64Value
+        let table =
+            switch alphabet {
+            case .base64: ByteClass.base64Value
+            case .hex: ByteClass.hexValue
+            case .alphanumeric: ByteClass.alphanumericValue
+            }
         return table.withUnsafeBufferPointer { values -> Range<Int>? in
             let floor = next
             var sample = next &+ Self.shortest &- 1

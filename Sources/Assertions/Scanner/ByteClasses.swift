@@ -12,6 +12,9 @@ enum ByteClass {
         }
     }
 
+    /// Place of a letter or digit among them, 255 for any other byte.
+    static let alphanumericValue: [UInt8] = base64Value.map { $0 < 62 ? $0 : 255 }
+
     /// Value of a hex digit, 255 for any other byte.
     static let hexValue: [UInt8] = (0...255).map { Hex.value(UInt8($0)) ?? 255 }
 
@@ -86,10 +89,29 @@ enum ByteClass {
 
     /// Whether bytes that are no text stand close before or behind, one of which may read as a letter of what is there: a
     /// tag or a length.
-    static func isGlued(_ range: Range<Int>, in bytes: UnsafeRawBufferPointer, isHead: Bool) -> Bool {
-        func isBinary(_ byte: UInt8) -> Bool { !isPrintable(byte) && !(isHead && byte == 0) }
+    static func isGlued(_ range: Range<Int>, in bytes: UnsafeRawBufferPointer) -> Bool {
+        func isBinary(_ byte: UInt8) -> Bool { !isPrintable(byte) && byte != MessageHead.separator }
         return bytes[max(0, range.lowerBound - 3)..<range.lowerBound].contains(where: isBinary)
             || bytes[range.upperBound..<min(bytes.count, range.upperBound + 3)].contains(where: isBinary)
+    }
+
+    /// How many bytes from `start` on belong to an escape that begins before it (`%2F`, `\x2f`, `\u002f`, `\n`).
+    static func escapeTail(before start: Int, in bytes: UnsafeRawBufferPointer) -> Int {
+        guard start > 0 else { return 0 }
+        func areDigits(_ range: Range<Int>) -> Bool {
+            range.upperBound <= bytes.count && bytes[range].allSatisfy { hexValue[Int($0)] != 255 }
+        }
+        switch bytes[start - 1] {
+        case 0x25: return areDigits(start..<start + 2) ? 2 : 0
+        case 0x5C where start < bytes.count:
+            switch bytes[start] {
+            case 0x75: return areDigits(start + 1..<start + 5) ? 5 : 0
+            case 0x78: return areDigits(start + 1..<start + 3) ? 3 : 0
+            case 0x62, 0x66, 0x6E, 0x72, 0x74, 0x2F: return 1
+            default: return 0
+            }
+        default: return 0
+        }
     }
 
     /// The run of text around a place.
@@ -112,7 +134,7 @@ enum ByteClass {
     }
 
     /// Whether bytes look like text: of some 256 of them, spread evenly, 85 in 100 are printable ASCII (at least half) or
-    /// part of UTF-8 beyond it. NUL counts as text's separator, since the scanner separates places with it.
+    /// part of UTF-8 beyond it. NUL and the separator of places count as text's own.
     static func looksLikeText(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !bytes.isEmpty else { return false }
         // A step of whole bytes keeps the look at many short strings cheap.
@@ -126,7 +148,7 @@ enum ByteClass {
             samples &+= 1
             if byte &- 0x20 < 0x5F || byte == 0x0A || byte == 0x0D || byte == 0x09 {
                 printable &+= 1
-            } else if byte == 0 || byte & 0xC0 == 0x80 || byte &- 0xC2 < 0x33 {
+            } else if byte == 0 || byte == MessageHead.separator || byte & 0xC0 == 0x80 || byte &- 0xC2 < 0x33 {
                 other &+= 1
             }
             index &+= step

@@ -36,7 +36,10 @@ struct FieldPlaces {
         // A name of more than 64 bytes, or an equals sign at the very end, is rather base64 with its padding.
         guard let equals = bytes.prefix(65).firstIndex(of: 0x3D), equals > 0, equals + 1 < bytes.count,
             bytes[equals + 1] != 0x3D, bytes[..<equals].allSatisfy(isFormNameByte),
-            bytes.contains(0x26) || Novelty.quotedCount(in: bytes) == 0,
+            bytes[..<equals].contains(where: ByteClass.isAlphanumeric),
+            // A digest or a compressed stream behind a byte that happens to be an equals sign is no field.
+            ByteClass.looksLikeText(UnsafeRawBufferPointer(rebasing: bytes.prefix(256))),
+            bytes.contains(0x26) || (bytes[equals + 1] != 0x5C && Novelty.quotedCount(in: bytes) == 0),
             equals < 20 || !bytes[..<equals].contains(0x2B)
         else { return nil }
         // Nor is a first name that nobody would give.

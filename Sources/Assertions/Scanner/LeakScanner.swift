@@ -178,7 +178,7 @@ public struct LeakScanner: Sendable {
         guard names.contains(where: { $0.utf8.count >= NeedleForms.shortest && $0 != "http/1.1" }) else {
             return .clean
         }
-        return scan(bytes: Array(names.joined(separator: "\0").utf8), location: "application-protocol")
+        return scan(bytes: Array(names.joined(separator: "\u{1F}").utf8), location: "application-protocol")
     }
 
     /// The needle whose URL or token stands in `bytes` as it is, in either case; for small texts, without any decoding.
@@ -204,9 +204,12 @@ public struct LeakScanner: Sendable {
     private func scan(name: [UInt8], location: String) -> ScanResult {
         var scan = ViewScan(index: index, limits: limits)
         scan.addRoot(name, .root(location), shapes: .anyCase)
-        // A label holds 63 bytes at most, so a longer value is spread over several.
-        let joined = name.filter { $0 != 0x2E }
-        if joined.count < name.count { scan.addRoot(joined, .root(location), shapes: .none) }
+        // A label holds 63 bytes at most, so a longer value is spread over several, which others may stand before.
+        var labels = name.split(separator: 0x2E)
+        for _ in 0..<Self.labelsBeforeValue where labels.count > 1 {
+            scan.addRoot(Array(labels.joined()), .root(location), shapes: .none)
+            labels.removeFirst()
+        }
         scan.run()
         return result(of: scan, boundary: nil) { _ in }
     }
@@ -304,6 +307,8 @@ public struct LeakScanner: Sendable {
     private static let recognised = 12
     /// Pieces that are told of one message.
     private static let pieceLimit = 256
+    /// Labels of a name before those over which a value is spread, at most.
+    private static let labelsBeforeValue = 5
 
     private func leak(for hit: ViewScan.RawHit, in scan: ViewScan) -> LeakHit {
         let bytes = scan.views[hit.view].bytes

@@ -55,14 +55,14 @@ enum TextDecoding {
         }
     }
 
-    /// Undoes backslash escapes of JSON (RFC 8259 §7), JavaScript and C up to an unescaped quote `"` or NUL: `\"`,
+    /// Undoes backslash escapes of JSON (RFC 8259 §7), JavaScript and C up to an unescaped quote `"` or separator: `\"`,
     /// `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, `\uXXXX` (surrogate pairs joined), `\xHH`. Other escapes stand for the character
     /// after the backslash. Returns how many bytes were used, the quote not counted.
     static func escapes(_ bytes: UnsafeRawBufferPointer, into output: inout [UInt8]) -> Int {
         var index = 0
         while index < bytes.count {
             let byte = bytes[index]
-            if byte == 0x22 || byte == 0 { return index }
+            if endsString(byte) { return index }
             guard byte == 0x5C, index &+ 1 < bytes.count else {
                 output.append(byte)
                 index &+= 1
@@ -100,6 +100,9 @@ enum TextDecoding {
         }
         return index
     }
+
+    /// Whether a string ends before this byte, unless it is escaped: a quote, NUL, or the separator of places.
+    static func endsString(_ byte: UInt8) -> Bool { byte == 0x22 || byte == 0 || byte == MessageHead.separator }
 
     private static func single(_ kind: UInt8) -> UInt8 {
         switch kind {

@@ -30,17 +30,22 @@ extension ViewScan {
         _ bytes: UnsafeRawBufferPointer, number: Int, isText: Bool, hasPercentToken: Bool
     ) {
         guard isText || hasPercentToken else { return decodeInlineRuns(bytes, number: number) }
-        let source = Novelty(of: bytes)
+        var source = Novelty(escapesOf: bytes)
+        guard source.percents > 0 || source.references > 0 || source.quoted > 0 else { return }
+        source.addRuns(of: bytes)
         var output: [UInt8] = []
         for (inline, count) in [
             (TextDecoding.Inline.percent, source.percents), (.html, source.references),
-            (.quotedPrintable, source.quoted),
+            // Markup escapes what quoted-printable left as it was, so its references are undone first.
+            (.quotedPrintable, source.references > 0 ? 0 : source.quoted),
         ] where count > 0 {
             guard room(for: number) != nil else { return }
             output.removeAll(keepingCapacity: true)
             TextDecoding.undo(inline, of: bytes, into: &output)
             // Escapes of another kind are new where there are more of them; another layer of the same always is.
-            consider(output, from: number, at: 0, .inline(inline), source: source.without(inline))
+            var shown = source.without(inline)
+            if inline == .html { shown.quoted = 0 }
+            consider(output, from: number, at: 0, .inline(inline), source: shown)
         }
     }
 
@@ -101,6 +106,12 @@ extension ViewScan {
             guard room(for: number) != nil else { return }
             var source = Novelty(of: text)
             source.backslashes = 0
+            if JSONPlaces.mayBegin(output) {
+                // A text of its own: what is escaped in one of its fields is that field's.
+                source.percents = 0
+                source.references = 0
+                source.quoted = 0
+            }
             consider(output, from: number, at: offset + start, .string, source: source)
         }
     }
@@ -154,20 +165,25 @@ extension ViewScan {
         }
     }
 
-    /// Values that a container cuts into chunks: rows of SQLite over several pages, chunked strings of CBOR.
-    mutating func unpack(_ bytes: UnsafeRawBufferPointer, databases: [Int], number: Int) {
+    /// Values that a container cuts into chunks: rows of SQLite over several pages, chunked strings of CBOR. Returns where
+    /// the chunks are.
+    mutating func unpack(_ bytes: UnsafeRawBufferPointer, databases: [Int], number: Int) -> [Range<Int>] {
+        var chunks: [Range<Int>] = []
         for start in databases {
-            guard let room = room(for: number) else { return }
-            guard let payloads = SQLitePayloads(UnsafeRawBufferPointer(rebasing: bytes[start...])) else { continue }
-            var found: [([UInt8], Int)] = []
-            if !payloads.forEach(limit: room, { found.append(($0, $1)) }) { note("decoded-bytes", number) }
-            for (payload, place) in found {
-                consider(payload, from: number, at: start + place, .container("sqlite"), source: nil)
+            guard let room = room(for: number) else { return chunks }
+            guard let database = SQLitePayloads(UnsafeRawBufferPointer(rebasing: bytes[start...])) else { continue }
+            var found: [SQLitePayloads.Payload] = []
+            if !database.forEach(limit: room, { found.append($0) }) { note("decoded-bytes", number) }
+            for payload in found {
+                consider(payload.bytes, from: number, at: start + payload.cell, .container("sqlite"), source: nil)
+                chunks += payload.parts.map { start + $0.lowerBound..<start + $0.upperBound }
             }
         }
-        for (string, place) in CBORChunks(bytes)?.strings ?? [] {
-            guard room(for: number) != nil else { return }
-            consider(string, from: number, at: place, .container("cbor"), source: nil)
+        for (string, range) in CBORChunks(bytes)?.strings ?? [] {
+            guard room(for: number) != nil else { return chunks }
+            consider(string, from: number, at: range.lowerBound, .container("cbor"), source: nil)
+            chunks.append(range)
         }
+        return chunks
     }
 }

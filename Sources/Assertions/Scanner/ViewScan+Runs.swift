@@ -5,17 +5,23 @@ extension ViewScan {
         var output: [UInt8] = []
         let isHead = views[number].step == .head
         while let run = runs.nextRun(in: bytes) {
+            // An escape before a value reads as its first letters.
+            let tail = ByteClass.escapeTail(before: run.lowerBound, in: bytes)
+            if tail > 0, run.count - tail >= AlphabetRuns.shortest {
+                guard room(for: number) != nil else { return }
+                decodeRun(run.lowerBound + tail..<run.upperBound, of: bytes, number: number, into: &output)
+            }
             let text = UnsafeRawBufferPointer(rebasing: bytes[run])
             if AlphabetRuns.isUUID(text) { continue }
             guard room(for: number) != nil else { return }
             guard isHead else {
-                decodeRun(run, of: bytes, number: number, isHead: isHead, into: &output)
+                decodeRun(run, of: bytes, number: number, into: &output)
                 continue
             }
             let hash = ContentHash(text)
             if innocentRuns.contains(hash) { continue }
             let before = (worthwhile, exhausted.count)
-            decodeRun(run, of: bytes, number: number, isHead: isHead, into: &output)
+            decodeRun(run, of: bytes, number: number, into: &output)
             if before == (worthwhile, exhausted.count), innocentRuns.count < Self.maximumInnocentRuns {
                 innocentRuns.insert(hash)
             }
@@ -55,12 +61,11 @@ extension ViewScan {
     }
 
     private mutating func decodeRun(
-        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, isHead: Bool, into output: inout [UInt8]
+        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, into output: inout [UInt8]
     ) {
         let text = UnsafeRawBufferPointer(rebasing: bytes[run])
-        let isGlued = ByteClass.isGlued(run, in: bytes, isHead: isHead)
-        let alphabets = ByteClass.alphabets(of: text)
-        if alphabets.contains(.hex) {
+        let isGlued = ByteClass.isGlued(run, in: bytes)
+        if text.allSatisfy({ ByteClass.hexValue[Int($0)] != 255 }) {
             decodeHex(bytes, run, number: number, into: &output)
             for phase in isGlued ? [1] : AlphabetRuns.laterHexPhases(text) {
                 decodeHex(bytes, run.lowerBound + phase..<run.upperBound, number: number, into: &output)
@@ -96,14 +101,11 @@ extension ViewScan {
                 bytes, run.lowerBound + found.lowerBound..<run.lowerBound + found.upperBound, number: number,
                 into: &output)
         }
-        var start = run.lowerBound
-        while start < run.upperBound {
-            var end = start
-            while end < run.upperBound, ByteClass.isAlphanumeric(bytes[end]) { end += 1 }
-            if end - start >= AlphabetRuns.shortest {
-                decodeWord(start..<end, of: bytes, number: number, isGlued: isGlued, into: &output)
-            }
-            start = end + 1
+        var words = AlphabetRuns(.alphanumeric)
+        while let found = words.nextRun(in: text) {
+            decodeWord(
+                run.lowerBound + found.lowerBound..<run.lowerBound + found.upperBound, of: bytes, number: number,
+                isGlued: isGlued, into: &output)
         }
         // In a path the value begins after some slash; base64 may hold slashes itself, so it is read to the end.
         var slash = ByteSearch.first(0x2F, in: text, from: 0)
@@ -119,12 +121,13 @@ extension ViewScan {
     }
 
     /// A word of letters and digits. In a binary container the length before it, or the tag behind it, may read as a
-    /// letter too.
+    /// letter too, and so may what a decoding gave before the value.
     private mutating func decodeWord(
         _ word: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, isGlued: Bool, into output: inout [UInt8]
     ) {
         let isName = views[number].shapes != .exact
-        for (head, tail) in Self.trims.prefix(isGlued ? Self.trims.count : 1)
+        let isBehindOthers = word.lowerBound <= 2 && views[number].step.isDecoding
+        for (head, tail) in Self.trims.prefix(isGlued ? Self.trims.count : isBehindOthers ? Self.headTrims : 1)
         where word.count - head - tail >= AlphabetRuns.shortest {
             let range = word.lowerBound + head..<word.upperBound - tail
             let text = UnsafeRawBufferPointer(rebasing: bytes[range])
@@ -132,12 +135,12 @@ extension ViewScan {
             // Case means nothing in a name (DNS 0x20).
             let isBase32 = !alphabets.isDisjoint(with: [.base32, .base32InLowerCase])
             let isBase32Hex = !alphabets.isDisjoint(with: [.base32Hex, .base32HexInLowerCase])
-            if isBase32 || (isName && text.allSatisfy { ByteClass.base32Value($0) != nil }) {
+            if isBase32 || (isName && reachesIntoName(text, ByteClass.base32Value)) {
                 output.removeAll(keepingCapacity: true)
                 TextDecoding.base32(text, isHex: false, into: &output)
                 consider(output, from: number, at: range.lowerBound, .base32, source: nil)
             }
-            if isBase32Hex || (isName && text.allSatisfy { ByteClass.base32HexValue($0) != nil }) {
+            if isBase32Hex || (isName && reachesIntoName(text, ByteClass.base32HexValue)) {
                 output.removeAll(keepingCapacity: true)
                 TextDecoding.base32(text, isHex: true, into: &output)
                 consider(output, from: number, at: range.lowerBound, .base32hex, source: nil)
@@ -150,6 +153,11 @@ extension ViewScan {
                 note("base58", number)
             }
         }
+    }
+
+    /// Whether enough of a name is in an alphabet: the labels of a host follow the value.
+    private func reachesIntoName(_ text: UnsafeRawBufferPointer, _ value: (UInt8) -> UInt8?) -> Bool {
+        text.prefix(AlphabetRuns.shortest).allSatisfy { value($0) != nil }
     }
 
     private mutating func decodeHex(
@@ -185,6 +193,8 @@ extension ViewScan {
     private static let longestPath = 256
     /// Slashes of one run after which base64 is tried.
     private static let triedSegments = 4
+    /// The first of `trims` leave out something at the start only.
+    private static let headTrims = 3
     /// Characters left out at a word's start and end.
     private static let trims = [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (2, 2)]
 }
