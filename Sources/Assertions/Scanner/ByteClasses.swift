@@ -43,7 +43,6 @@ enum ByteClass {
         static let base32Hex = Alphabets(rawValue: 8)
         static let base32HexInLowerCase = Alphabets(rawValue: 16)
         static let base58 = Alphabets(rawValue: 32)
-        static let alphanumeric = Alphabets(rawValue: 64)
     }
 
     /// The alphabets of each byte.
@@ -62,7 +61,6 @@ enum ByteClass {
             if !isUpper { result.insert(.base32HexInLowerCase) }
         }
         if Base58.values[number] != 255 { result.insert(.base58) }
-        if isUpper || isLower || byte &- 0x30 < 10 { result.insert(.alphanumeric) }
         return result.rawValue
     }
 
@@ -70,7 +68,10 @@ enum ByteClass {
     static func alphabets(of bytes: UnsafeRawBufferPointer) -> Alphabets {
         alphabets.withUnsafeBufferPointer { table in
             var result: UInt8 = 255
-            for byte in bytes { result &= table[Int(byte)] }
+            for byte in bytes {
+                result &= table[Int(byte)]
+                if result == 0 { break }
+            }
             return Alphabets(rawValue: result)
         }
     }

@@ -30,7 +30,10 @@ struct JSONPlaces {
         guard var index = firstStart(in: bytes, isBehindText: !isAmongOthers) else { return nil }
         while let start = Self.nextDocument(in: bytes, from: index) {
             documentLines.append(start)
-            index = max(start + 1, parseDocument(bytes, from: start).end)
+            let (end, isWhole) = parseDocument(bytes, from: start)
+            // A string of which the length before it reads as a bracket.
+            if !isWhole, spans.count == 1, spans[0].range.upperBound + 1 == end { return nil }
+            index = max(start + 1, end)
             if spans.count >= Self.maximumStrings { break }
         }
         guard !spans.isEmpty else { return nil }

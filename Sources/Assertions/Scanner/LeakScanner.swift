@@ -10,7 +10,7 @@ public struct LeakScanner: Sendable {
     /// The bounds of one scan.
     public let limits: ScanLimits
     private let redactor: Redactor
-    private var index = PatternIndex()
+    private(set) var index = PatternIndex()
     private var needles: [LearnedNeedle] = []
     private var learned: Set<Needle> = []
     /// See `ViewScan.innocentRuns`; forgotten with every new needle.
@@ -68,7 +68,7 @@ public struct LeakScanner: Sendable {
         if isDeep { nestedNeedles += 1 }
         for (form, bytes) in forms.forms {
             // What holds in a part is entered in depth for the part alone.
-            let isCore = form == .tokenBody || form == .value
+            let isCore = form == .tokenBody || form == .value || (body.isEmpty && form == .path)
             let depth: EncodedPattern.Depth = !isDeep ? .single : isCore ? .nested : .wholeValue
             enter(EncodedPattern.all(of: bytes, depth: depth), needle: number, form: form)
             let lower = bytes.map(ByteClass.lower)
@@ -245,7 +245,7 @@ public struct LeakScanner: Sendable {
         var places = HitPlaces(views: scan.views, head: head ?? FieldPlaces(), boundary: boundary)
         var hits = HitCollector()
         var hints = HitCollector()
-        for hit in Self.withoutKnownShapes(scan.rawHits) {
+        for hit in Self.withoutCoded(Self.withoutKnownShapes(scan.rawHits), in: scan) {
             let template = leak(for: hit, in: scan)
             for place in places.places(of: hit.view, at: hit.range.lowerBound) {
                 var leak = template
@@ -323,6 +323,17 @@ public struct LeakScanner: Sendable {
         let token = Secret(Array(bytes[hit.range]))
         return LeakHit(
             match: .tokenShape, location: "", chain: [], matched: token, matchedDigest: redactor.digest(token))
+    }
+
+    /// What shows in coded bytes (a coding stores some of them as they are) counts only where undoing the coding does not
+    /// show it too.
+    private static func withoutCoded(_ hits: [ViewScan.RawHit], in scan: ViewScan) -> [ViewScan.RawHit] {
+        guard !scan.undone.isEmpty, hits.count > 1 else { return hits }
+        let isCoded = hits.map { scan.isBesideCoding($0.view) }
+        let shown = Set(zip(hits, isCoded).filter { !$0.1 }.map(\.0.needle))
+        guard !shown.isEmpty else { return hits }
+        // Of a token of which a part is stored, the shape alone would show, with another end.
+        return zip(hits, isCoded).filter { !$0.1 || !($0.0.needle < 0 || shown.contains($0.0.needle)) }.map(\.0)
     }
 
     /// A token that was found as a known one is not also found by its shape.

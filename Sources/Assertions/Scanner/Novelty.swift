@@ -86,12 +86,25 @@ struct Novelty {
         var next = equals &+ 1
         if bytes[next] == 0x0D { next &+= 1 }
         guard next &+ 1 < bytes.count, bytes[next] == 0x0A else { return false }
-        return bytes[next &+ 1] != 0x2D && bytes[next &+ 1] != 0x0A && bytes[next &+ 1] != 0x0D
+        next &+= 1
+        // A boundary line follows, or nothing does.
+        let isBoundary = next &+ 1 < bytes.count && bytes[next] == 0x2D && bytes[next &+ 1] == 0x2D
+        return !isBoundary && bytes[next] != 0x0A && bytes[next] != 0x0D
     }
 
-    /// Whether there is more here than in the source, or anything at all when the source can't be compared.
-    func exceeds(_ source: Novelty?, isText: Bool) -> Bool {
-        let source = source ?? Novelty()
+    /// Whether there is anything at all, for a source that can't be compared.
+    static func showsAnything(in bytes: UnsafeRawBufferPointer, isText: Bool) -> Bool {
+        var runs = AlphabetRuns(.base64)
+        while let run = runs.nextRun(in: bytes) {
+            if !AlphabetRuns.isUUID(UnsafeRawBufferPointer(rebasing: bytes[run])) { return true }
+        }
+        var spaced = SpacedHexRuns()
+        if spaced.nextRun(in: bytes) != nil { return true }
+        return isText && Novelty(escapesOf: bytes).exceeds(Novelty(), isText: true)
+    }
+
+    /// Whether there is more here than in the source.
+    func exceeds(_ source: Novelty, isText: Bool) -> Bool {
         if runBytes > source.runBytes || longestRun > source.longestRun || spacedBytes > source.spacedBytes {
             return true
         }

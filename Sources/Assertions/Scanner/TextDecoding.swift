@@ -9,7 +9,26 @@ enum TextDecoding {
             ByteClass.base64Value.withUnsafeBufferPointer { values in
                 var bits: UInt32 = 0
                 var count = 0
-                for byte in bytes {
+                var index = 0
+                while index < bytes.count {
+                    // Whole groups first; a line break is passed by the byte.
+                    while count == 0, index &+ 4 <= bytes.count {
+                        let first = values[Int(bytes[index])]
+                        let second = values[Int(bytes[index &+ 1])]
+                        let third = values[Int(bytes[index &+ 2])]
+                        let fourth = values[Int(bytes[index &+ 3])]
+                        guard first | second | third | fourth < 64 else { break }
+                        let group =
+                            UInt32(first) &<< 18 | UInt32(second) &<< 12 | UInt32(third) &<< 6 | UInt32(fourth)
+                        output[produced] = UInt8(truncatingIfNeeded: group &>> 16)
+                        output[produced &+ 1] = UInt8(truncatingIfNeeded: group &>> 8)
+                        output[produced &+ 2] = UInt8(truncatingIfNeeded: group)
+                        produced &+= 3
+                        index &+= 4
+                    }
+                    guard index < bytes.count else { break }
+                    let byte = bytes[index]
+                    index &+= 1
                     let value = values[Int(byte)]
                     if value == 255 {
                         if byte == 0x0A || byte == 0x0D { continue }

@@ -26,6 +26,14 @@ struct View {
         /// A quoted string without its backslash escapes.
         case string
 
+        /// Whether it undoes some characters of a text and leaves the others.
+        var isInline: Bool {
+            switch self {
+            case .inline, .inlineRun: true
+            default: false
+            }
+        }
+
         /// Whether it undoes percent-encoding.
         var isPercent: Bool { self == .inline(.percent) || self == .inlineRun(.percent) }
 
@@ -66,8 +74,8 @@ struct View {
     var shapes: ShapeSearch
     /// Whether it was searched before it was queued, and no pattern matched.
     var isSearched = false
-    /// Whether it is percent-encoding undone twice, which counts as one decoding.
-    var isSecondPercent = false
+    /// How many times percent-encoding was undone on the way to it: twice counts as one decoding.
+    var percents = 0
 
     var step: Step { origins[0].step }
 }

@@ -65,9 +65,12 @@ extension ViewScan {
     ) {
         let text = UnsafeRawBufferPointer(rebasing: bytes[run])
         let isGlued = ByteClass.isGlued(run, in: bytes)
+        let isShifted =
+            isGlued || AlphabetRuns.isCounted(text)
+            || (run.lowerBound <= 2 && text.count <= Self.longestShifted && views[number].step.isDecoding)
         if text.allSatisfy({ ByteClass.hexValue[Int($0)] != 255 }) {
             decodeHex(bytes, run, number: number, into: &output)
-            for phase in isGlued ? [1] : AlphabetRuns.laterHexPhases(text) {
+            for phase in isShifted ? [1] : AlphabetRuns.laterHexPhases(text) {
                 decodeHex(bytes, run.lowerBound + phase..<run.upperBound, number: number, into: &output)
             }
             return
@@ -83,16 +86,17 @@ extension ViewScan {
             }
         }
         decodeBase64(bytes, run, number: number, into: &output)
-        for phase in isGlued ? [1, 2, 3] : AlphabetRuns.laterPhases(text) where text.count > phase {
+        for phase in isShifted ? [1, 2, 3] : AlphabetRuns.laterPhases(text) where text.count > phase {
             decodeBase64(bytes, run.lowerBound + phase..<run.upperBound, number: number, into: &output)
         }
-        decodeInside(run, of: bytes, number: number, isGlued: isGlued, into: &output)
+        let trims = isGlued ? Self.trims.count : isShifted ? Self.headTrims : 1
+        decodeInside(run, of: bytes, number: number, trims: trims, into: &output)
     }
 
     /// Decodes what a run of base64 characters may hold besides base64: words in base32 and base58, hex digits between
     /// other characters, and segments of a path.
     private mutating func decodeInside(
-        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, isGlued: Bool, into output: inout [UInt8]
+        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, trims: Int, into output: inout [UInt8]
     ) {
         let text = UnsafeRawBufferPointer(rebasing: bytes[run])
         var digits = AlphabetRuns(.hex)
@@ -105,29 +109,30 @@ extension ViewScan {
         while let found = words.nextRun(in: text) {
             decodeWord(
                 run.lowerBound + found.lowerBound..<run.lowerBound + found.upperBound, of: bytes, number: number,
-                isGlued: isGlued, into: &output)
+                trims: found.lowerBound > 2 && trims == Self.headTrims ? 1 : trims, into: &output)
         }
-        // In a path the value begins after some slash; base64 may hold slashes itself, so it is read to the end.
-        var slash = ByteSearch.first(0x2F, in: text, from: 0)
-        var tried = 0
-        while let found = slash, tried < Self.triedSegments, text.count - found > AlphabetRuns.shortest {
-            // In long base64 a slash is nearly always its own.
-            if text.count <= Self.longestPath || AlphabetRuns.reads(text, from: found + 1) {
-                decodeBase64(bytes, run.lowerBound + found + 1..<run.upperBound, number: number, into: &output)
+        // In a path the value begins after some slash, in a name after some hyphen or underscore; base64 may hold these
+        // itself, so it is read to the end. In long base64 they are nearly always its own.
+        for separator in text.count <= Self.longestPath ? [0x2F, 0x2D, 0x5F] : [0x2F] as [UInt8] {
+            var next = ByteSearch.first(separator, in: text, from: 0)
+            var tried = 0
+            while let found = next, tried < Self.triedSegments, text.count - found > AlphabetRuns.shortest {
+                if text.count <= Self.longestPath || AlphabetRuns.reads(text, from: found + 1) {
+                    decodeBase64(bytes, run.lowerBound + found + 1..<run.upperBound, number: number, into: &output)
+                }
+                next = ByteSearch.first(separator, in: text, from: found + 1)
+                tried += 1
             }
-            slash = ByteSearch.first(0x2F, in: text, from: found + 1)
-            tried += 1
         }
     }
 
     /// A word of letters and digits. In a binary container the length before it, or the tag behind it, may read as a
     /// letter too, and so may what a decoding gave before the value.
     private mutating func decodeWord(
-        _ word: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, isGlued: Bool, into output: inout [UInt8]
+        _ word: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, trims: Int, into output: inout [UInt8]
     ) {
         let isName = views[number].shapes != .exact
-        let isBehindOthers = word.lowerBound <= 2 && views[number].step.isDecoding
-        for (head, tail) in Self.trims.prefix(isGlued ? Self.trims.count : isBehindOthers ? Self.headTrims : 1)
+        for (head, tail) in Self.trims.prefix(trims)
         where word.count - head - tail >= AlphabetRuns.shortest {
             let range = word.lowerBound + head..<word.upperBound - tail
             let text = UnsafeRawBufferPointer(rebasing: bytes[range])
@@ -191,10 +196,12 @@ extension ViewScan {
 
     /// Runs up to this length are decoded behind each slash, whatever comes out.
     private static let longestPath = 256
-    /// Slashes of one run after which base64 is tried.
+    /// Separators of a kind in one run after which base64 is tried.
     private static let triedSegments = 4
     /// The first of `trims` leave out something at the start only.
     private static let headTrims = 3
+    /// Runs up to this length at the start of what a decoding gave are read from their later characters on, too.
+    private static let longestShifted = 1 << 14
     /// Characters left out at a word's start and end.
     private static let trims = [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (2, 2)]
 }

@@ -46,6 +46,8 @@ struct ViewScan {
     private(set) var boundaries: [Int: [UInt8]] = [:]
     /// Roots whose declared content coding was undone.
     private(set) var undone: Set<Int> = []
+    /// Views that declared content codings gave.
+    private var declared: Set<Int> = []
     private var nextView = 0
     /// Decoded pieces that deserved a look so far.
     private(set) var worthwhile = 0
@@ -98,6 +100,8 @@ struct ViewScan {
         decodedBytes += decoded.bytes.count
         undone.insert(root)
         boundaries[views.count] = boundary
+        declared.insert(views.count)
+        known[decoded.bytes.withUnsafeBytes { ContentHash($0) }] = views.count
         views.append(
             View(
                 bytes: decoded.bytes,
@@ -262,6 +266,16 @@ struct ViewScan {
         }
     }
 
+    /// Whether a view shows a body whose declared coding was undone as if it had none.
+    func isBesideCoding(_ view: Int) -> Bool {
+        var number = view
+        while let origin = views[number].origins.first, origin.parent >= 0 {
+            if case .codings = origin.step, undone.contains(origin.parent), number == origin.parent + 1 { return false }
+            number = origin.parent
+        }
+        return undone.contains(number)
+    }
+
     // MARK: Budgets
 
     /// Bytes that decodings of a view may still produce; nil, and noted, when there are none.
@@ -283,11 +297,15 @@ struct ViewScan {
         let holdsPattern =
             bytes.withUnsafeBytes { !index.scan($0, limit: 1, into: &matches) } || !matches.isEmpty
         let isWorthIt = holdsPattern || bytes.withUnsafeBytes { bytes -> Bool in
-            if ContentCodings.sniff(bytes) != nil || !ZlibGuess.starts(in: bytes).isEmpty { return true }
+            if ContentCodings.sniff(bytes) != nil || ZlibGuess.holdsStream(bytes) { return true }
             let isText = ByteClass.looksLikeText(bytes)
             // Less than a run holds no run, and is told by its escapes alone.
             if !isText, bytes.count < AlphabetRuns.shortest { return false }
-            if Novelty(of: bytes).exceeds(source, isText: isText) { return true }
+            if let source {
+                if Novelty(of: bytes).exceeds(source, isText: isText) { return true }
+            } else if Novelty.showsAnything(in: bytes, isText: isText) {
+                return true
+            }
             var wide = UTF16Runs()
             if wide.nextRun(in: bytes) != nil { return true }
             return !isText && BrotliGuess.text(in: bytes, limit: 1 << 16) != nil
@@ -297,12 +315,13 @@ struct ViewScan {
         let origin = View.Origin(parent: parent, sourceOffset: offset, step: step)
         let hash = bytes.withUnsafeBytes { ContentHash($0) }
         if let same = known[hash] {
-            if views[same].origins.count < Self.maximumOrigins { views[same].origins.append(origin) }
+            // What a declared coding gave needs no other way to it.
+            if !declared.contains(same), views[same].origins.count < Self.maximumOrigins { views[same].origins.append(origin) }
             return
         }
         // Reading a string or a container's chunks is no decoding of its own.
-        let isSecondPercent =
-            step.isPercent && views[parent].step.isPercent && !views[parent].isSecondPercent
+        let percents = views[parent].percents + (step.isPercent ? 1 : 0)
+        let isSecondPercent = step.isPercent && percents % 2 == 0
         let depth = views[parent].depth + (step.isDecoding && !isSecondPercent ? 1 : 0)
         guard depth <= limits.depth else { return note("depth", parent) }
         guard views.count < limits.views else { return note("views", parent) }
@@ -310,7 +329,7 @@ struct ViewScan {
         views.append(
             View(
                 bytes: bytes, origins: [origin], depth: depth,
-                shapes: views[parent].shapes, isSearched: !holdsPattern, isSecondPercent: isSecondPercent))
+                shapes: views[parent].shapes, isSearched: !holdsPattern, percents: percents))
     }
 
     /// A byte that is in no text and no alphabet.

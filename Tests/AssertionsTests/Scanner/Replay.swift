@@ -145,7 +145,7 @@ enum Replay {
             return [Array(lines[number - 1])]
         case let step where step.hasPrefix("form:"):
             return bytes.split(separator: 0x26).filter { $0.starts(with: Array(step.dropFirst(5).utf8) + [0x3D]) }
-                .map { Array($0.dropFirst(step.utf8.count - 4)) }
+                .map { Array($0) }
         case let step where step.hasPrefix("multipart:"):
             // Up to the final boundary, from the empty line after the name.
             let name = Array("name=\"\(step.dropFirst(10))\"".utf8)
