@@ -121,7 +121,8 @@ struct AlphabetRuns {
     /// Whether the first or second character reads as the number of bytes that follow, padding included: a length that a
     /// container writes before a string.
     static func isCounted(_ run: UnsafeRawBufferPointer) -> Bool {
-        run.count > 2 && ((0...2).contains(Int(run[0]) - run.count + 1) || (0...2).contains(Int(run[1]) - run.count + 2))
+        run.count > 2
+            && ((0...2).contains(Int(run[0]) - run.count + 1) || (0...2).contains(Int(run[1]) - run.count + 2))
     }
 
     /// The number of digits (1) that may be skipped at a hex run's start so that text or compressed data comes out: the

@@ -296,27 +296,31 @@ struct ViewScan {
         matches.removeAll(keepingCapacity: true)
         let holdsPattern =
             bytes.withUnsafeBytes { !index.scan($0, limit: 1, into: &matches) } || !matches.isEmpty
-        let isWorthIt = holdsPattern || bytes.withUnsafeBytes { bytes -> Bool in
-            if ContentCodings.sniff(bytes) != nil || ZlibGuess.holdsStream(bytes) { return true }
-            let isText = ByteClass.looksLikeText(bytes)
-            // Less than a run holds no run, and is told by its escapes alone.
-            if !isText, bytes.count < AlphabetRuns.shortest { return false }
-            if let source {
-                if Novelty(of: bytes).exceeds(source, isText: isText) { return true }
-            } else if Novelty.showsAnything(in: bytes, isText: isText) {
-                return true
+        let isWorthIt =
+            holdsPattern
+            || bytes.withUnsafeBytes { bytes -> Bool in
+                if ContentCodings.sniff(bytes) != nil || ZlibGuess.holdsStream(bytes) { return true }
+                let isText = ByteClass.looksLikeText(bytes)
+                // Less than a run holds no run, and is told by its escapes alone.
+                if !isText, bytes.count < AlphabetRuns.shortest { return false }
+                if let source {
+                    if Novelty(of: bytes).exceeds(source, isText: isText) { return true }
+                } else if Novelty.showsAnything(in: bytes, isText: isText) {
+                    return true
+                }
+                var wide = UTF16Runs()
+                if wide.nextRun(in: bytes) != nil { return true }
+                return !isText && BrotliGuess.text(in: bytes, limit: 1 << 16) != nil
             }
-            var wide = UTF16Runs()
-            if wide.nextRun(in: bytes) != nil { return true }
-            return !isText && BrotliGuess.text(in: bytes, limit: 1 << 16) != nil
-        }
         guard isWorthIt else { return }
         worthwhile += 1
         let origin = View.Origin(parent: parent, sourceOffset: offset, step: step)
         let hash = bytes.withUnsafeBytes { ContentHash($0) }
         if let same = known[hash] {
             // What a declared coding gave needs no other way to it.
-            if !declared.contains(same), views[same].origins.count < Self.maximumOrigins { views[same].origins.append(origin) }
+            if !declared.contains(same), views[same].origins.count < Self.maximumOrigins {
+                views[same].origins.append(origin)
+            }
             return
         }
         // Reading a string or a container's chunks is no decoding of its own.

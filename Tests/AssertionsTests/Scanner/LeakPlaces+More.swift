@@ -20,7 +20,8 @@ extension LeakPlace {
             .request(ScannerSamples.request("/a#" + text(inURL: $0)))
         },
         LeakPlace(location: "header::authority", capacity: .name(63), name: "") {
-            .request(ScannerSamples.request(fields: [(":authority", String(decoding: $0, as: UTF8.self) + ".x.example")]))
+            .request(
+                ScannerSamples.request(fields: [(":authority", String(decoding: $0, as: UTF8.self) + ".x.example")]))
         },
         LeakPlace(location: "connect-target", capacity: .name(63), name: "") {
             .request(
@@ -39,8 +40,10 @@ extension LeakPlace {
 
     /// Request bodies under a Content-Encoding, and parts with one of their own.
     private static let coded: [LeakPlace] =
-        [("gzip", SampleEncoding.gzip.encode), ("deflate", SampleEncoding.deflate.encode),
-            ("zstd", SampleEncoding.zstd.encode), ("br", BrotliWriter.encode)].map { coding, encode in
+        [
+            ("gzip", SampleEncoding.gzip.encode), ("deflate", SampleEncoding.deflate.encode),
+            ("zstd", SampleEncoding.zstd.encode), ("br", BrotliWriter.encode),
+        ].map { coding, encode in
             LeakPlace(location: "body", structure: ["json:/u"], capacity: .text, name: coding) {
                 let json = Array("{\"u\":".utf8) + SampleEncoding.jsonEscaped($0) + Array("}".utf8)
                 return .request(ScannerSamples.request(fields: [("Content-Encoding", coding)], body: encode(json)))
@@ -72,7 +75,8 @@ extension LeakPlace {
         },
         LeakPlace(location: "header:authorization", capacity: .line, name: "JWT header") {
             let header = Array("{\"alg\":\"HS256\",\"kid\":".utf8) + SampleEncoding.jsonEscaped($0) + Array("}".utf8)
-            let text = Array("Bearer ".utf8) + SampleEncoding.base64URL.encode(header) + Array(".eyJzdWIiOiIxIn0.c2ln".utf8)
+            let text =
+                Array("Bearer ".utf8) + SampleEncoding.base64URL.encode(header) + Array(".eyJzdWIiOiIxIn0.c2ln".utf8)
             return .request(
                 ScannerSamples.request(fields: [("Authorization", String(decoding: text, as: UTF8.self))]))
         },

@@ -26,6 +26,11 @@ enum Replay {
         return candidates.contains { candidate in digests.contains { contains(candidate, Array($0.prefix(12))) } }
     }
 
+    /// What is under one content coding.
+    static func undone(_ bytes: [UInt8], coding: String) -> [UInt8] {
+        ContentCodings.decodeAll(bytes, codings: [coding], limit: 64 << 20).bytes
+    }
+
     private static func isDigest(_ step: String) -> Bool {
         !write(step, [0]).isEmpty && step != "hex" && step != "base64"
     }
