@@ -76,6 +76,23 @@ enum ByteClass {
         }
     }
 
+    /// Whether the characters just before a place of a run, or just behind it, are all of one alphabet that is smaller than
+    /// base58: any run of 24 such characters that holds the place has one of the two.
+    static func isNarrow(around place: Int, in bytes: UnsafeRawBufferPointer, _ run: Range<Int>) -> Bool {
+        alphabets.withUnsafeBufferPointer { table in
+            let narrow = ~Alphabets.base58.rawValue & table[Int(bytes[place])]
+            guard narrow != 0 else { return false }
+            var before = place - run.lowerBound >= 6 ? narrow : 0
+            var behind = run.upperBound - place > 6 ? narrow : 0
+            for distance in 1...6 {
+                if before != 0 { before &= table[Int(bytes[place &- distance])] }
+                if behind != 0 { behind &= table[Int(bytes[place &+ distance])] }
+                if before | behind == 0 { return false }
+            }
+            return true
+        }
+    }
+
     /// Printable ASCII, tab, line feed, carriage return.
     static func isPrintable(_ byte: UInt8) -> Bool {
         (0x20...0x7E).contains(byte) || byte == 0x09 || byte == 0x0A || byte == 0x0D

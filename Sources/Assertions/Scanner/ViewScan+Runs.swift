@@ -99,17 +99,16 @@ extension ViewScan {
         _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, trims: Int, into output: inout [UInt8]
     ) {
         let text = UnsafeRawBufferPointer(rebasing: bytes[run])
-        var digits = AlphabetRuns(.hex)
-        while let found = digits.nextRun(in: text) {
-            decodeHex(
-                bytes, run.lowerBound + found.lowerBound..<run.lowerBound + found.upperBound, number: number,
-                into: &output)
-        }
-        var words = AlphabetRuns(.alphanumeric)
-        while let found = words.nextRun(in: text) {
-            decodeWord(
-                run.lowerBound + found.lowerBound..<run.lowerBound + found.upperBound, of: bytes, number: number,
-                trims: found.lowerBound > 2 && trims == Self.headTrims ? 1 : trims, into: &output)
+        if text.count > Self.longestShifted {
+            decodeLongInside(run, of: bytes, number: number, into: &output)
+        } else {
+            decodeHexInside(run, of: bytes, number: number, into: &output)
+            var words = AlphabetRuns(.alphanumeric)
+            while let found = words.nextRun(in: text) {
+                decodeWord(
+                    run.lowerBound + found.lowerBound..<run.lowerBound + found.upperBound, of: bytes, number: number,
+                    trims: found.lowerBound > 2 && trims == Self.headTrims ? 1 : trims, into: &output)
+            }
         }
         // In a path the value begins after some slash, in a name after some hyphen or underscore; base64 may hold these
         // itself, so it is read to the end. In long base64 they are nearly always its own.
@@ -123,6 +122,42 @@ extension ViewScan {
                 next = ByteSearch.first(separator, in: text, from: found + 1)
                 tried += 1
             }
+        }
+    }
+
+    /// Hex digits between other characters.
+    private mutating func decodeHexInside(
+        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, into output: inout [UInt8]
+    ) {
+        let text = UnsafeRawBufferPointer(rebasing: bytes[run])
+        var digits = AlphabetRuns(.hex)
+        while let found = digits.nextRun(in: text) {
+            decodeHex(
+                bytes, run.lowerBound + found.lowerBound..<run.lowerBound + found.upperBound, number: number,
+                into: &output)
+        }
+    }
+
+    /// The same for a long run, of which nearly every word is base64's own: only what a few characters around each 24th
+    /// place say to be base32 or hex is read. (base58 has no separators; what is glued to so much else is no base58.)
+    private mutating func decodeLongInside(
+        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, into output: inout [UInt8]
+    ) {
+        var sample = run.lowerBound + AlphabetRuns.shortest - 1
+        while sample < run.upperBound {
+            guard ByteClass.isNarrow(around: sample, in: bytes, run) else {
+                sample += AlphabetRuns.shortest
+                continue
+            }
+            var start = sample
+            while start > run.lowerBound, ByteClass.isAlphanumeric(bytes[start - 1]) { start -= 1 }
+            var end = sample
+            while end < run.upperBound, ByteClass.isAlphanumeric(bytes[end]) { end += 1 }
+            if end - start >= AlphabetRuns.shortest {
+                decodeHexInside(start..<end, of: bytes, number: number, into: &output)
+                decodeWord(start..<end, of: bytes, number: number, trims: 1, into: &output)
+            }
+            sample = max(sample, end) + AlphabetRuns.shortest
         }
     }
 

@@ -114,6 +114,21 @@ struct LeakChainTests {
         }
     }
 
+    @Test("a value among much base64, at any place of it", arguments: [0, 1, 7, 12, 23])
+    func longRun(offset: Int) {
+        var scanner = LeakScanner(redactor: ScannerSamples.redactor)
+        var generator = SeededGenerator(seed: 5)
+        let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+        for (encoding, step) in [(SampleEncoding.base32, "base32"), (.hexLower, "hex"), (.base32Lower, "base32")] {
+            let text =
+                Array(generator.word(letters, 30_000 + offset).utf8) + [0x2F]
+                + encoding.encode(Array(Self.token.utf8)) + [0x2B] + Array(generator.word(letters, 20_000).utf8)
+            let hits = scanner.scan(bytes: text, location: "message").hits
+            #expect(hits.map(\.place) == ["message → \(step)"])
+            #expect(hits.first?.matchedDigest == ScannerSamples.redactor.digest(Self.token))
+        }
+    }
+
     @Test("every place carries something, or says why it can't", arguments: LeakPlace.all)
     func refusals(place: LeakPlace) {
         let encoded = LeakMatrix.chains.map { chain in
