@@ -26,7 +26,7 @@ struct LeakMatrixTests {
     @Test("with a compression in between", arguments: compressedChains)
     func foundCompressed(chain: [SampleEncoding]) {
         var scanner = ScannerSamples.scanner()
-        Self.judge(LeakMatrix.faults(ScannerSamples.url, under: chain, in: LeakMatrix.plainPlaces, &scanner))
+        Self.judge(LeakMatrix.faults(LeakMatrix.urlValue, under: chain, in: LeakMatrix.plainPlaces, &scanner))
     }
 
     @Test("the shape alone is found too, when nothing was learned", arguments: chains.filter(LeakMatrix.isUndone))
