@@ -27,5 +27,6 @@ echo "Building the bench …"
 samples=Tests/AssertionsTests/Scanner
 # shellcheck disable=SC2086 # a list of files
 swiftc "$@" -module-name ScannerBench -use-ld=lld bench/scanner/*.swift $samples/SampleEncoding.swift \
-    $samples/Replay.swift $samples/ScannerSamples.swift $samples/LeakPlaces.swift $samples/LeakMatrix.swift $samples/InnocentBodies.swift \
+    $samples/Replay.swift $samples/ScannerSamples.swift $samples/LeakPlaces.swift $samples/LeakPlaces+More.swift \
+    $samples/SQLitePages.swift $samples/LeakMatrix.swift $samples/InnocentBodies.swift \
     $objects -o "$out/scanner-bench"

@@ -8,7 +8,7 @@ import SessionTrace
 // The scanner by itself: how fast, how large, how long to teach, and whether it finds all and nothing.
 //
 //   scanner-bench learn                 teaching a scanner, and its memory
-//   scanner-bench speed [MiB]           bodies of one kind after the other
+//   scanner-bench speed [MiB] [KIND]    bodies of one kind after the other
 //   scanner-bench write KIND MiB FILE   the same bodies for another program
 //   scanner-bench matrix [STEP]         needle × encodings × places, every STEP-th pair (1: all)
 //   scanner-bench innocent MiB [SEED]   traffic in which nothing is to be found
@@ -79,7 +79,7 @@ case "learn":
 case "speed":
     let size = number(1, 64) << 20
     var scanner = InnocentBodies.scanner()
-    for kind in ["text", "json", "base64", "binary"] {
+    for kind in arguments.count > 2 ? [arguments[2]] : ["text", "json", "base64", "binary"] {
         let all = bodies(kind, size)
         let pieces = stride(from: 0, to: all.count, by: 1 << 20).map { Array(all[$0..<min($0 + 1 << 20, all.count)]) }
         var best = Double.infinity
@@ -98,61 +98,8 @@ case "speed":
 case "write":
     FileManager.default.createFile(atPath: arguments[3], contents: Data(bodies(arguments[1], number(2, 64) << 20)))
 case "matrix":
-    let step = number(1, 1)
-    let places = LeakPlace.structured + LeakPlace.containers
-    var scanner = ScannerSamples.scanner()
-    var faults: [String] = []
-    var looked = 0
-    for (index, chain) in LeakMatrix.chains.enumerated() where chain.count < 2 || index % step == 0 {
-        for value in LeakMatrix.values { faults += LeakMatrix.faults(value, under: chain, in: places, &scanner) }
-        looked += 1
-    }
-    print(
-        "encodings: \(looked) chains, \(places.count) places, \(LeakMatrix.values.count) values: \(faults.count) faults"
-    )
-    var count = faults.count
-    for (index, chain) in LeakMatrix.compressedChains.enumerated() where index % step == 0 {
-        faults += LeakMatrix.faults(ScannerSamples.url, under: chain, in: LeakMatrix.plainPlaces, &scanner)
-    }
-    print(
-        "with compression in between: \(LeakMatrix.compressedChains.count / step) chains: \(faults.count - count) faults"
-    )
-    count = faults.count
-    var untaught = LeakScanner(redactor: ScannerSamples.redactor)
-    for (index, chain) in LeakMatrix.chains.enumerated()
-    where LeakMatrix.isUndone(chain) && (chain.count < 2 || index % step == 0) {
-        faults += LeakMatrix.shapeFaults(under: chain, in: LeakPlace.structured, &untaught)
-    }
-    print("the shape alone: \(faults.count - count) faults")
-    count = faults.count
-    for function in LeakMatrix.functions {
-        for value in LeakMatrix.hashed {
-            let digest = function.digest(of: value)
-            for chain in LeakMatrix.notations {
-                faults += LeakMatrix.digestFaults(digest, under: chain, in: places, &scanner)
-            }
-        }
-    }
-    print(
-        "digests: \(LeakMatrix.functions.count) functions, \(LeakMatrix.notations.count) notations: \(faults.count - count) faults"
-    )
-    count = faults.count
-    for function in LeakMatrix.functions {
-        faults += LeakMatrix.digestOfDigestFaults(function, in: Array(LeakPlace.structured[5...8]), &scanner)
-    }
-    print("digests of digests: \(faults.count - count) faults")
-    let kinds = Dictionary(grouping: faults) { fault in
-        [
-            fault.hasPrefix("digest") ? "digest" : fault.hasPrefix("shape") ? "shape" : "value",
-            fault.contains("not lead") ? "chain" : fault.hasSuffix("[]") ? "missed" : "other",
-            fault.components(separatedBy: " in ").last?.components(separatedBy: ": ").first ?? "",
-        ].joined(separator: " ")
-    }
-    for (kind, all) in kinds.sorted(by: { $0.value.count > $1.value.count }) {
-        print("  \(all.count) × \(kind), the first: \(all[0])")
-    }
-    for fault in faults.prefix(number(2, 40)) { print("  " + fault) }
-    exit(faults.isEmpty ? 0 : 1)
+    var run = MatrixRun(step: number(1, 1))
+    exit(run.run(shown: number(2, 40)) ? 0 : 1)
 case "innocent":
     let size = number(1, 1_024) << 20
     var traffic = InnocentBodies(seed: UInt64(number(2, 1)))

@@ -14,6 +14,8 @@ struct AlphabetRuns {
         case base64
         /// Hex digits.
         case hex
+        /// Letters and digits.
+        case alphanumeric
     }
 
     private let alphabet: Alphabet
@@ -25,7 +27,12 @@ struct AlphabetRuns {
 
     /// The next run at or after the last one's end; nil at the end of `bytes`.
     mutating func nextRun(in bytes: UnsafeRawBufferPointer) -> Range<Int>? {
-        let table = alphabet == .hex ? ByteClass.hexValue : ByteClass.base64Value
+        let table =
+            switch alphabet {
+            case .base64: ByteClass.base64Value
+            case .hex: ByteClass.hexValue
+            case .alphanumeric: ByteClass.alphanumericValue
+            }
         return table.withUnsafeBufferPointer { values -> Range<Int>? in
             let floor = next
             var sample = next &+ Self.shortest &- 1
@@ -34,10 +41,8 @@ struct AlphabetRuns {
                     sample &+= Self.shortest
                     continue
                 }
-                var start = sample
-                while start > floor, values[Int(bytes[start &- 1])] != 255 { start &-= 1 }
-                var end = sample &+ 1
-                while end < bytes.count, values[Int(bytes[end])] != 255 { end &+= 1 }
+                let start = Self.start(of: bytes, before: sample, notBefore: floor, values)
+                var end = Self.end(of: bytes, from: sample &+ 1, values)
                 guard end &- start >= Self.shortest else {
                     sample = end &+ Self.shortest
                     continue
@@ -53,6 +58,40 @@ struct AlphabetRuns {
         }
     }
 
+    /// The first place of the bytes before `end` that are in the alphabet.
+    @inline(__always)
+    private static func start(
+        of bytes: UnsafeRawBufferPointer, before end: Int, notBefore floor: Int,
+        _ values: UnsafeBufferPointer<UInt8>
+    ) -> Int {
+        var start = end
+        while start &- 4 >= floor,
+            values[Int(bytes[start &- 1])] | values[Int(bytes[start &- 2])] | values[Int(bytes[start &- 3])]
+                | values[Int(bytes[start &- 4])] < 64
+        {
+            start &-= 4
+        }
+        while start > floor, values[Int(bytes[start &- 1])] != 255 { start &-= 1 }
+        return start
+    }
+
+    /// The first place from `start` on whose byte is not in the alphabet.
+    @inline(__always)
+    private static func end(
+        of bytes: UnsafeRawBufferPointer, from start: Int, _ values: UnsafeBufferPointer<UInt8>
+    ) -> Int {
+        var end = start
+        // Values are below 64, so that the bits of 255 show in any four of them.
+        while end &+ 4 <= bytes.count,
+            values[Int(bytes[end])] | values[Int(bytes[end &+ 1])] | values[Int(bytes[end &+ 2])]
+                | values[Int(bytes[end &+ 3])] < 64
+        {
+            end &+= 4
+        }
+        while end < bytes.count, values[Int(bytes[end])] != 255 { end &+= 1 }
+        return end
+    }
+
     /// The end of the wrapped run whose first line is `start..<end`: lines of whole groups, each followed by a line
     /// break and another line of the alphabet.
     private static func joinLines(
@@ -66,7 +105,7 @@ struct AlphabetRuns {
             guard following < bytes.count, bytes[following] == 0x0A else { break }
             following &+= 1
             lineStart = following
-            while following < bytes.count, values[Int(bytes[following])] != 255 { following &+= 1 }
+            following = Self.end(of: bytes, from: following, values)
             guard following > lineStart else { break }
             end = following
         }
@@ -77,6 +116,13 @@ struct AlphabetRuns {
     static func isUUID(_ run: UnsafeRawBufferPointer) -> Bool {
         guard run.count == 36, run[8] == 0x2D, run[13] == 0x2D, run[18] == 0x2D, run[23] == 0x2D else { return false }
         return run.count { ByteClass.hexValue[Int($0)] != 255 } == 32
+    }
+
+    /// Whether the first or second character reads as the number of bytes that follow, padding included: a length that a
+    /// container writes before a string.
+    static func isCounted(_ run: UnsafeRawBufferPointer) -> Bool {
+        run.count > 2
+            && ((0...2).contains(Int(run[0]) - run.count + 1) || (0...2).contains(Int(run[1]) - run.count + 2))
     }
 
     /// The number of digits (1) that may be skipped at a hex run's start so that text or compressed data comes out: the

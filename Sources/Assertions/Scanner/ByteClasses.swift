@@ -12,6 +12,9 @@ enum ByteClass {
         }
     }
 
+    /// Place of a letter or digit among them, 255 for any other byte.
+    static let alphanumericValue: [UInt8] = base64Value.map { $0 < 62 ? $0 : 255 }
+
     /// Value of a hex digit, 255 for any other byte.
     static let hexValue: [UInt8] = (0...255).map { Hex.value(UInt8($0)) ?? 255 }
 
@@ -40,7 +43,6 @@ enum ByteClass {
         static let base32Hex = Alphabets(rawValue: 8)
         static let base32HexInLowerCase = Alphabets(rawValue: 16)
         static let base58 = Alphabets(rawValue: 32)
-        static let alphanumeric = Alphabets(rawValue: 64)
     }
 
     /// The alphabets of each byte.
@@ -59,7 +61,6 @@ enum ByteClass {
             if !isUpper { result.insert(.base32HexInLowerCase) }
         }
         if Base58.values[number] != 255 { result.insert(.base58) }
-        if isUpper || isLower || byte &- 0x30 < 10 { result.insert(.alphanumeric) }
         return result.rawValue
     }
 
@@ -67,8 +68,28 @@ enum ByteClass {
     static func alphabets(of bytes: UnsafeRawBufferPointer) -> Alphabets {
         alphabets.withUnsafeBufferPointer { table in
             var result: UInt8 = 255
-            for byte in bytes { result &= table[Int(byte)] }
+            for byte in bytes {
+                result &= table[Int(byte)]
+                if result == 0 { break }
+            }
             return Alphabets(rawValue: result)
+        }
+    }
+
+    /// Whether the characters just before a place of a run, or just behind it, are all of one alphabet that is smaller than
+    /// base58: any run of 24 such characters that holds the place has one of the two.
+    static func isNarrow(around place: Int, in bytes: UnsafeRawBufferPointer, _ run: Range<Int>) -> Bool {
+        alphabets.withUnsafeBufferPointer { table in
+            let narrow = ~Alphabets.base58.rawValue & table[Int(bytes[place])]
+            guard narrow != 0 else { return false }
+            var before = place - run.lowerBound >= 6 ? narrow : 0
+            var behind = run.upperBound - place > 6 ? narrow : 0
+            for distance in 1...6 {
+                if before != 0 { before &= table[Int(bytes[place &- distance])] }
+                if behind != 0 { behind &= table[Int(bytes[place &+ distance])] }
+                if before | behind == 0 { return false }
+            }
+            return true
         }
     }
 
@@ -86,10 +107,29 @@ enum ByteClass {
 
     /// Whether bytes that are no text stand close before or behind, one of which may read as a letter of what is there: a
     /// tag or a length.
-    static func isGlued(_ range: Range<Int>, in bytes: UnsafeRawBufferPointer, isHead: Bool) -> Bool {
-        func isBinary(_ byte: UInt8) -> Bool { !isPrintable(byte) && !(isHead && byte == 0) }
+    static func isGlued(_ range: Range<Int>, in bytes: UnsafeRawBufferPointer) -> Bool {
+        func isBinary(_ byte: UInt8) -> Bool { !isPrintable(byte) && byte != MessageHead.separator }
         return bytes[max(0, range.lowerBound - 3)..<range.lowerBound].contains(where: isBinary)
             || bytes[range.upperBound..<min(bytes.count, range.upperBound + 3)].contains(where: isBinary)
+    }
+
+    /// How many bytes from `start` on belong to an escape that begins before it (`%2F`, `\x2f`, `\u002f`, `\n`).
+    static func escapeTail(before start: Int, in bytes: UnsafeRawBufferPointer) -> Int {
+        guard start > 0 else { return 0 }
+        func areDigits(_ range: Range<Int>) -> Bool {
+            range.upperBound <= bytes.count && bytes[range].allSatisfy { hexValue[Int($0)] != 255 }
+        }
+        switch bytes[start - 1] {
+        case 0x25: return areDigits(start..<start + 2) ? 2 : 0
+        case 0x5C where start < bytes.count:
+            switch bytes[start] {
+            case 0x75: return areDigits(start + 1..<start + 5) ? 5 : 0
+            case 0x78: return areDigits(start + 1..<start + 3) ? 3 : 0
+            case 0x62, 0x66, 0x6E, 0x72, 0x74, 0x2F: return 1
+            default: return 0
+            }
+        default: return 0
+        }
     }
 
     /// The run of text around a place.
@@ -112,7 +152,7 @@ enum ByteClass {
     }
 
     /// Whether bytes look like text: of some 256 of them, spread evenly, 85 in 100 are printable ASCII (at least half) or
-    /// part of UTF-8 beyond it. NUL counts as text's separator, since the scanner separates places with it.
+    /// part of UTF-8 beyond it. NUL and the separator of places count as text's own.
     static func looksLikeText(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !bytes.isEmpty else { return false }
         // A step of whole bytes keeps the look at many short strings cheap.
@@ -126,7 +166,7 @@ enum ByteClass {
             samples &+= 1
             if byte &- 0x20 < 0x5F || byte == 0x0A || byte == 0x0D || byte == 0x09 {
                 printable &+= 1
-            } else if byte == 0 || byte & 0xC0 == 0x80 || byte &- 0xC2 < 0x33 {
+            } else if byte == 0 || byte == MessageHead.separator || byte & 0xC0 == 0x80 || byte &- 0xC2 < 0x33 {
                 other &+= 1
             }
             index &+= step

@@ -5,8 +5,8 @@ struct CBORChunks {
 
     private let bytes: UnsafeRawBufferPointer
     private var index = 0
-    /// Each chunked string, and where it begins.
-    private(set) var strings: [(bytes: [UInt8], start: Int)] = []
+    /// Each chunked string, and where it stands.
+    private(set) var strings: [(bytes: [UInt8], range: Range<Int>)] = []
 
     /// Nil unless all of `bytes` is one CBOR array, map or tagged item.
     init?(_ bytes: UnsafeRawBufferPointer) {
@@ -47,7 +47,7 @@ struct CBORChunks {
         while index < bytes.count {
             if bytes[index] == 0xFF {
                 index += 1
-                if major == 2 || major == 3 { strings.append((joined, start)) }
+                if major == 2 || major == 3 { strings.append((joined, start..<index)) }
                 return (2...5).contains(major)
             }
             if major == 2 || major == 3 {

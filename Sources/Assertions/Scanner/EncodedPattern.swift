@@ -34,6 +34,7 @@ struct EncodedPattern: Hashable {
                 inner.encodeOutside { patterns.append($0) }
             }
         }
+        if depth != .single, value.count < shortestDecoded { plain.encodeShort { patterns.append($0) } }
         var seen: Set<[UInt8]> = []
         seen.reserveCapacity(patterns.count)
         return patterns.filter { $0.bytes.count >= shortest && seen.insert($0.bytes).inserted }
@@ -54,6 +55,26 @@ struct EncodedPattern: Hashable {
         wrapped(ValueEncoder.rot13(bytes), .rot13, isCaseSensitive: isCaseSensitive).map(body)
     }
 
+    /// Values shorter than this may make less text than is decoded, even under two encodings.
+    private static let shortestDecoded = 20
+
+    /// A short value under base32 and base58 where no decoder undoes what is inside, or what is around is too short to be
+    /// decoded.
+    private func encodeShort(_ body: (EncodedPattern) -> Void) {
+        let quoted = [0x22] + bytes + [0x22]
+        wrapped(Base58.encode(quoted), .base58, isCaseSensitive: true).map(body)
+        for (inner, layer) in [(bytes.reversed(), ValueEncoding.reversed), (ValueEncoder.rot13(bytes), .rot13)] {
+            let inside = EncodedPattern(bytes: inner, isCaseSensitive: false, layers: layers.wrapped(in: layer))
+            inside.wrapped(Base58.encode(inner), .base58, isCaseSensitive: true).map(body)
+            for alignment in 0..<5 {
+                for isHex in [false, true] {
+                    let text = ValueEncoder.base32(inner, alignment: alignment, isHex: isHex)
+                    inside.wrapped(text, isHex ? .base32hex : .base32, isCaseSensitive: false).map(body)
+                }
+            }
+        }
+    }
+
     /// This pattern under one more layer, each way to write it.
     private func encode(_ body: (EncodedPattern) -> Void) {
         func add(_ bytes: [UInt8], _ layer: ValueEncoding, isCaseSensitive: Bool) {
@@ -61,6 +82,11 @@ struct EncodedPattern: Hashable {
         }
         add(ValueEncoder.percent(bytes), .percent, isCaseSensitive: isCaseSensitive)
         add(ValueEncoder.percentAll(bytes), .percent, isCaseSensitive: isCaseSensitive)
+        let once = ValueEncoder.percent(bytes)
+        if once != bytes {
+            EncodedPattern(bytes: once, isCaseSensitive: isCaseSensitive, layers: layers.wrapped(in: .percent))
+                .wrapped(ValueEncoder.percent(once), .percent, isCaseSensitive: isCaseSensitive).map(body)
+        }
         if isCaseSensitive {
             add(ValueEncoder.percent(bytes, isLower: true), .percent, isCaseSensitive: true)
             add(ValueEncoder.percentAll(bytes, isLower: true), .percent, isCaseSensitive: true)

@@ -36,7 +36,10 @@ struct FieldPlaces {
         // A name of more than 64 bytes, or an equals sign at the very end, is rather base64 with its padding.
         guard let equals = bytes.prefix(65).firstIndex(of: 0x3D), equals > 0, equals + 1 < bytes.count,
             bytes[equals + 1] != 0x3D, bytes[..<equals].allSatisfy(isFormNameByte),
-            bytes.contains(0x26) || Novelty.quotedCount(in: bytes) == 0,
+            bytes[..<equals].contains(where: ByteClass.isAlphanumeric),
+            // A digest or a compressed stream behind a byte that happens to be an equals sign is no field.
+            ByteClass.looksLikeText(UnsafeRawBufferPointer(rebasing: bytes.prefix(256))),
+            !isQuotedPrintable(bytes, behind: equals),
             equals < 20 || !bytes[..<equals].contains(0x2B)
         else { return nil }
         // Nor is a first name that nobody would give.
@@ -53,6 +56,14 @@ struct FieldPlaces {
             start = end + 1
         }
         return places
+    }
+
+    /// Whether it is rather quoted-printable, read as it is or in a string: many more equals signs than fields.
+    private static func isQuotedPrintable(_ bytes: UnsafeRawBufferPointer, behind equals: Int) -> Bool {
+        let pairs = bytes.count { $0 == 0x26 }
+        if pairs == 0 { return bytes[equals + 1] == 0x5C || Novelty.quotedCount(in: bytes) > 0 }
+        let equals = bytes.count { $0 == 0x3D }
+        return equals > 2 * pairs + 2 && 2 * Novelty.quotedCount(in: bytes) >= equals
     }
 
     private static func isFormNameByte(_ byte: UInt8) -> Bool {

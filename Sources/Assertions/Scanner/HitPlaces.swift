@@ -147,6 +147,18 @@ struct HitPlaces {
         return found
     }
 
+    /// Whether a view shows a run of text among bytes that are none.
+    private func isRunOfText(_ number: Int) -> Bool {
+        var number = number
+        while true {
+            switch views[number].step {
+            case .inlineRun: return true
+            case .inline: number = views[number].origins[0].parent
+            default: return false
+            }
+        }
+    }
+
     private func makeStructure(of number: Int) -> Structure {
         let view = views[number]
         if view.step == .head { return .fields(head) }
@@ -162,7 +174,7 @@ struct HitPlaces {
                 return .fields(fields)
             }
             if let fields = FieldPlaces.form(bytes) { return .fields(fields) }
-            return JSONPlaces(bytes).map(Structure.json) ?? .none
+            return JSONPlaces(bytes, isAmongOthers: isRunOfText(number)).map(Structure.json) ?? .none
         }
     }
 }

@@ -24,11 +24,16 @@ struct JSONPlaces {
     private var documentLines: [Int] = []
 
     /// Nil when `bytes` holds no JSON object or array that begins a line or the text (a short prefix is let pass).
-    init?(_ bytes: UnsafeRawBufferPointer) {
-        guard var index = Self.firstStart(in: bytes) else { return nil }
+    ///
+    /// - Parameter isAmongOthers: whether bytes that are no text stand before, of which the first here may be one.
+    init?(_ bytes: UnsafeRawBufferPointer, isAmongOthers: Bool = false) {
+        guard var index = firstStart(in: bytes, isBehindText: !isAmongOthers) else { return nil }
         while let start = Self.nextDocument(in: bytes, from: index) {
             documentLines.append(start)
-            index = max(start + 1, parseDocument(bytes, from: start))
+            let (end, isWhole) = parseDocument(bytes, from: start)
+            // A string of which the length before it reads as a bracket.
+            if !isWhole, spans.count == 1, spans[0].range.upperBound + 1 == end { return nil }
+            index = max(start + 1, end)
             if spans.count >= Self.maximumStrings { break }
         }
         guard !spans.isEmpty else { return nil }
@@ -43,6 +48,9 @@ struct JSONPlaces {
             documentLines[number] = line
         }
     }
+
+    /// Whether a text may be JSON's.
+    static func mayBegin(_ text: [UInt8]) -> Bool { text.first == 0x7B || text.first == 0x5B }
 
     /// The steps that name the string at `offset` (`json:/a/b`, after `line:N` when there are several texts), and where it
     /// lies.
@@ -76,8 +84,18 @@ struct JSONPlaces {
     }
 
     /// Where the first `{` or `[` stands, when nothing but a short prefix (event name, message number, `)]}'`) is before it.
-    private static func firstStart(in bytes: UnsafeRawBufferPointer) -> Int? {
-        for index in 0..<min(bytes.count, 64) where bytes[index] == 0x7B || bytes[index] == 0x5B { return index }
+    /// Behind a prefix that is no text (a length, a tag), what begins must also end: these bytes may be lengths themselves.
+    private func firstStart(in bytes: UnsafeRawBufferPointer, isBehindText: Bool) -> Int? {
+        var isBehindText = isBehindText
+        for index in 0..<min(bytes.count, 64) {
+            if bytes[index] == 0x7B || bytes[index] == 0x5B {
+                if isBehindText { return index }
+                var trial = self
+                trial.documentLines.append(index)
+                if trial.parseDocument(bytes, from: index).isWhole { return index }
+            }
+            if !ByteClass.isPrintable(bytes[index]), bytes[index] < 0x80 { isBehindText = false }
+        }
         return nil
     }
 
@@ -106,33 +124,35 @@ struct JSONPlaces {
         var key: Range<Int>?
     }
 
-    /// Walks one text and returns where it ends or stops being JSON.
-    private mutating func parseDocument(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+    /// Walks one text and returns where it ends or stops being JSON, and whether it ended.
+    private mutating func parseDocument(
+        _ bytes: UnsafeRawBufferPointer, from start: Int
+    ) -> (end: Int, isWhole: Bool) {
         let document = Int32(documentLines.count - 1)
         var levels: [Level] = []
         var index = start
         while index < bytes.count, spans.count < Self.maximumStrings {
             switch bytes[index] {
             case 0x7B, 0x5B:  // { [
-                guard levels.count < Self.maximumDepth else { return index }
+                guard levels.count < Self.maximumDepth else { return (index, false) }
                 let node = levels.last.map { nodeForValue(in: $0) } ?? -1
                 levels.append(Level(isObject: bytes[index] == 0x7B, node: node))
                 index += 1
             case 0x7D, 0x5D:  // } ]
-                guard !levels.isEmpty else { return index }
+                guard !levels.isEmpty else { return (index, false) }
                 levels.removeLast()
                 index += 1
-                if levels.isEmpty { return index }
+                if levels.isEmpty { return (index, true) }
             case 0x2C:  // ,
                 levels[levels.count - 1].index += 1
                 levels[levels.count - 1].key = nil
                 index += 1
             case 0x22:  // "
                 let end = Self.stringEnd(bytes, from: index + 1)
-                guard end < bytes.count else { return end }
+                guard end < bytes.count else { return (end, false) }
                 let range = index + 1..<end
                 index = end + 1
-                guard let level = levels.last else { return index }
+                guard let level = levels.last else { return (index, false) }
                 if level.isObject, level.key == nil {
                     levels[levels.count - 1].key = range
                 }
@@ -141,10 +161,10 @@ struct JSONPlaces {
             case 0x20, 0x09, 0x0A, 0x0D, 0x3A, 0x2B, 0x2D, 0x2E, 0x30...0x39, 0x41...0x5A, 0x61...0x7A:
                 index += 1
             default:
-                return index
+                return (index, false)
             }
         }
-        return index
+        return (index, false)
     }
 
     private mutating func nodeForValue(in level: Level) -> Int32 {

@@ -10,7 +10,7 @@ public struct LeakScanner: Sendable {
     /// The bounds of one scan.
     public let limits: ScanLimits
     private let redactor: Redactor
-    private var index = PatternIndex()
+    private(set) var index = PatternIndex()
     private var needles: [LearnedNeedle] = []
     private var learned: Set<Needle> = []
     /// See `ViewScan.innocentRuns`; forgotten with every new needle.
@@ -68,7 +68,7 @@ public struct LeakScanner: Sendable {
         if isDeep { nestedNeedles += 1 }
         for (form, bytes) in forms.forms {
             // What holds in a part is entered in depth for the part alone.
-            let isCore = form == .tokenBody || form == .value
+            let isCore = form == .tokenBody || form == .value || (body.isEmpty && form == .path)
             let depth: EncodedPattern.Depth = !isDeep ? .single : isCore ? .nested : .wholeValue
             enter(EncodedPattern.all(of: bytes, depth: depth), needle: number, form: form)
             let lower = bytes.map(ByteClass.lower)
@@ -178,7 +178,7 @@ public struct LeakScanner: Sendable {
         guard names.contains(where: { $0.utf8.count >= NeedleForms.shortest && $0 != "http/1.1" }) else {
             return .clean
         }
-        return scan(bytes: Array(names.joined(separator: "\0").utf8), location: "application-protocol")
+        return scan(bytes: Array(names.joined(separator: "\u{1F}").utf8), location: "application-protocol")
     }
 
     /// The needle whose URL or token stands in `bytes` as it is, in either case; for small texts, without any decoding.
@@ -204,9 +204,12 @@ public struct LeakScanner: Sendable {
     private func scan(name: [UInt8], location: String) -> ScanResult {
         var scan = ViewScan(index: index, limits: limits)
         scan.addRoot(name, .root(location), shapes: .anyCase)
-        // A label holds 63 bytes at most, so a longer value is spread over several.
-        let joined = name.filter { $0 != 0x2E }
-        if joined.count < name.count { scan.addRoot(joined, .root(location), shapes: .none) }
+        // A label holds 63 bytes at most, so a longer value is spread over several, which others may stand before.
+        var labels = name.split(separator: 0x2E)
+        for _ in 0..<Self.labelsBeforeValue where labels.count > 1 {
+            scan.addRoot(Array(labels.joined()), .root(location), shapes: .none)
+            labels.removeFirst()
+        }
         scan.run()
         return result(of: scan, boundary: nil) { _ in }
     }
@@ -242,7 +245,7 @@ public struct LeakScanner: Sendable {
         var places = HitPlaces(views: scan.views, head: head ?? FieldPlaces(), boundary: boundary)
         var hits = HitCollector()
         var hints = HitCollector()
-        for hit in Self.withoutKnownShapes(scan.rawHits) {
+        for hit in Self.withoutCoded(Self.withoutKnownShapes(scan.rawHits), in: scan) {
             let template = leak(for: hit, in: scan)
             for place in places.places(of: hit.view, at: hit.range.lowerBound) {
                 var leak = template
@@ -304,6 +307,8 @@ public struct LeakScanner: Sendable {
     private static let recognised = 12
     /// Pieces that are told of one message.
     private static let pieceLimit = 256
+    /// Labels of a name before those over which a value is spread, at most.
+    private static let labelsBeforeValue = 5
 
     private func leak(for hit: ViewScan.RawHit, in scan: ViewScan) -> LeakHit {
         let bytes = scan.views[hit.view].bytes
@@ -318,6 +323,17 @@ public struct LeakScanner: Sendable {
         let token = Secret(Array(bytes[hit.range]))
         return LeakHit(
             match: .tokenShape, location: "", chain: [], matched: token, matchedDigest: redactor.digest(token))
+    }
+
+    /// What shows in coded bytes (a coding stores some of them as they are) counts only where undoing the coding does not
+    /// show it too.
+    private static func withoutCoded(_ hits: [ViewScan.RawHit], in scan: ViewScan) -> [ViewScan.RawHit] {
+        guard !scan.undone.isEmpty, hits.count > 1 else { return hits }
+        let isCoded = hits.map { scan.isBesideCoding($0.view) }
+        let shown = Set(zip(hits, isCoded).filter { !$0.1 }.map(\.0.needle))
+        guard !shown.isEmpty else { return hits }
+        // Of a token of which a part is stored, the shape alone would show, with another end.
+        return zip(hits, isCoded).filter { !$0.1 || !($0.0.needle < 0 || shown.contains($0.0.needle)) }.map(\.0)
     }
 
     /// A token that was found as a known one is not also found by its shape.

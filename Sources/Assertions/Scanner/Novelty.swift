@@ -18,13 +18,12 @@ struct Novelty {
     init() {}
 
     init(of bytes: UnsafeRawBufferPointer) {
-        var runs = AlphabetRuns(.base64)
-        while let run = runs.nextRun(in: bytes) {
-            if !AlphabetRuns.isUUID(UnsafeRawBufferPointer(rebasing: bytes[run])) {
-                runBytes &+= run.count
-                longestRun = max(longestRun, run.count)
-            }
-        }
+        self.init(escapesOf: bytes)
+        addRuns(of: bytes)
+    }
+
+    /// Counts escapes alone.
+    init(escapesOf bytes: UnsafeRawBufferPointer) {
         var next = 0
         while let found = ByteSearch.first(0x25, in: bytes, from: next) {
             if found &+ 2 < bytes.count, Hex.byte(bytes[found &+ 1], bytes[found &+ 2]) != nil { percents &+= 1 }
@@ -35,10 +34,21 @@ struct Novelty {
             backslashes &+= 1
             next = found &+ 1
         }
-        var spaced = SpacedHexRuns()
-        while let run = spaced.nextRun(in: bytes) { spacedBytes &+= run.count }
         references = CharacterReference.count(in: bytes)
         quoted = Self.quotedCount(in: bytes)
+    }
+
+    /// Counts runs too.
+    mutating func addRuns(of bytes: UnsafeRawBufferPointer) {
+        var runs = AlphabetRuns(.base64)
+        while let run = runs.nextRun(in: bytes) {
+            if !AlphabetRuns.isUUID(UnsafeRawBufferPointer(rebasing: bytes[run])) {
+                runBytes &+= run.count
+                longestRun = max(longestRun, run.count)
+            }
+        }
+        var spaced = SpacedHexRuns()
+        while let run = spaced.nextRun(in: bytes) { spacedBytes &+= run.count }
     }
 
     /// The same with nothing of what an inline encoding writes, for comparison with what its undoing shows.
@@ -62,7 +72,7 @@ struct Novelty {
             next = found &+ 1
             guard next < bytes.count else { break }
             if bytes[next] == 0x0A || bytes[next] == 0x0D {
-                breaks &+= 1
+                if isSoftBreak(at: found, in: bytes) { breaks &+= 1 }
             } else if next &+ 1 < bytes.count, Hex.byte(bytes[next], bytes[next &+ 1]) != nil {
                 escapes &+= 1
             }
@@ -70,9 +80,31 @@ struct Novelty {
         return breaks > 0 || escapes >= 8 ? escapes &+ breaks : 0
     }
 
-    /// Whether there is more here than in the source, or anything at all when the source can't be compared.
-    func exceeds(_ source: Novelty?, isText: Bool) -> Bool {
-        let source = source ?? Novelty()
+    /// Whether the `=` before a line break joins two lines, rather than being the padding that base64 ends with.
+    private static func isSoftBreak(at equals: Int, in bytes: UnsafeRawBufferPointer) -> Bool {
+        if equals > 0, bytes[equals &- 1] == 0x3D { return false }
+        var next = equals &+ 1
+        if bytes[next] == 0x0D { next &+= 1 }
+        guard next &+ 1 < bytes.count, bytes[next] == 0x0A else { return false }
+        next &+= 1
+        // A boundary line follows, or nothing does.
+        let isBoundary = next &+ 1 < bytes.count && bytes[next] == 0x2D && bytes[next &+ 1] == 0x2D
+        return !isBoundary && bytes[next] != 0x0A && bytes[next] != 0x0D
+    }
+
+    /// Whether there is anything at all, for a source that can't be compared.
+    static func showsAnything(in bytes: UnsafeRawBufferPointer, isText: Bool) -> Bool {
+        var runs = AlphabetRuns(.base64)
+        while let run = runs.nextRun(in: bytes) {
+            if !AlphabetRuns.isUUID(UnsafeRawBufferPointer(rebasing: bytes[run])) { return true }
+        }
+        var spaced = SpacedHexRuns()
+        if spaced.nextRun(in: bytes) != nil { return true }
+        return isText && Novelty(escapesOf: bytes).exceeds(Novelty(), isText: true)
+    }
+
+    /// Whether there is more here than in the source.
+    func exceeds(_ source: Novelty, isText: Bool) -> Bool {
         if runBytes > source.runBytes || longestRun > source.longestRun || spacedBytes > source.spacedBytes {
             return true
         }

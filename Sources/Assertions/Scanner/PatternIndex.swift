@@ -2,7 +2,9 @@
 ///
 /// Each pattern is entered under two of its four-byte grams that start at neighbouring offsets (its *anchors*), so a
 /// look at every second position of the text finds one of the two. A bitmap of 64 Ki hashed grams answers "no pattern
-/// here" for nearly all positions without a dependent load; what passes is looked up exactly and compared. Unlike an
+/// here" for nearly all positions without a dependent load; a second one, of the five bytes that both anchors lie in, for
+/// nearly all others, since base64 has few enough letters for four of them to meet by chance. What passes is looked up
+/// exactly and compared. Unlike an
 /// automaton it has no state to walk and no failure links to rebuild: entering a pattern costs microseconds, and the
 /// cost of a scan hardly depends on how many patterns there are. Grams are hashed with the case bit set, so one pass
 /// serves patterns with and without regard to case.
@@ -49,6 +51,10 @@ struct PatternIndex: Sendable {
     /// First anchor by the hash's first bits, or −1: two bits fewer than the bitmap has.
     private var heads: [Int32]
     private var bitmap: [UInt64]
+    /// The same for the five bytes that a pattern's two anchors cover.
+    private var windows: [UInt64]
+    /// Every window entered, for when the bitmaps grow.
+    private var enteredWindows: [UInt64] = []
     /// The hash's length in bits.
     private var hashBits: UInt32
 
@@ -56,12 +62,14 @@ struct PatternIndex: Sendable {
         hashBits = 16
         heads = Array(repeating: -1, count: 1 << 14)
         bitmap = Array(repeating: 0, count: 1 << 10)
+        windows = bitmap
     }
 
     /// Bytes of memory that it takes.
     var memory: Int {
         storage.capacity + patterns.capacity * MemoryLayout<Pattern>.stride
-            + anchors.capacity * MemoryLayout<Anchor>.stride + heads.capacity * 4 + bitmap.capacity * 8
+            + anchors.capacity * MemoryLayout<Anchor>.stride + heads.capacity * 4
+            + (bitmap.capacity + windows.capacity + enteredWindows.capacity) * 8
     }
 
     /// Patterns entered.
@@ -79,6 +87,7 @@ struct PatternIndex: Sendable {
         let anchor = isRandom ? 0 : Self.rarest(in: bytes)
         let number = append(bytes, isCaseSensitive: isCaseSensitive, meaning: meaning)
         for offset in anchor...anchor + 1 { enter(Self.gram(bytes, at: offset), pattern: number, offset: offset) }
+        enter(window: Self.window(Self.gram(bytes, at: anchor), bytes[anchor + 4]))
     }
 
     /// Enters a four-byte pattern that must be followed by one of `followers`.
@@ -86,6 +95,7 @@ struct PatternIndex: Sendable {
         guard bytes.count == 4 else { return }
         let number = append(bytes, isCaseSensitive: true, meaning: meaning)
         enter(Self.gram(bytes, at: 0), pattern: number, offset: 0)
+        for window in Set(followers.map { Self.window(Self.gram(bytes, at: 0), $0) }) { enter(window: window) }
         for gram in Set(followers.map { Self.gram(Array(bytes.dropFirst()) + [$0], at: 0) }) {
             enter(gram, pattern: number, offset: 1)
         }
@@ -109,10 +119,21 @@ struct PatternIndex: Sendable {
         bitmap[hash >> 6] |= 1 << UInt64(hash & 63)
     }
 
+    private mutating func enter(window: UInt64) {
+        enteredWindows.append(window)
+        let hash = Self.hash(window: window, bits: hashBits)
+        windows[hash >> 6] |= 1 << UInt64(hash & 63)
+    }
+
     private mutating func grow() {
         hashBits += 1
         heads = Array(repeating: -1, count: 1 << Int(hashBits - 2))
         bitmap = Array(repeating: 0, count: 1 << Int(hashBits - 6))
+        windows = bitmap
+        for window in enteredWindows {
+            let hash = Self.hash(window: window, bits: hashBits)
+            windows[hash >> 6] |= 1 << UInt64(hash & 63)
+        }
         for index in anchors.indices {
             let hash = Self.hash(anchors[index].gram, bits: hashBits)
             anchors[index].next = heads[hash >> 2]
@@ -128,46 +149,74 @@ struct PatternIndex: Sendable {
         let end = bytes.count - 4
         let shift = 32 - hashBits
         return bitmap.withUnsafeBufferPointer { bitmap -> Bool in
-            guard let bits = bitmap.baseAddress else { return true }
-            var index = 0
-            // Four grams at even positions a round. Loads stay within bounds: index + 6 + 4 ≤ count.
-            while index &+ 6 <= end {
-                let h0 = Self.hash(base, index, shift)
-                let h1 = Self.hash(base, index &+ 2, shift)
-                let h2 = Self.hash(base, index &+ 4, shift)
-                let h3 = Self.hash(base, index &+ 6, shift)
-                let any =
-                    (bits[h0 &>> 6] &>> UInt64(h0 & 63)) | (bits[h1 &>> 6] &>> UInt64(h1 & 63))
-                    | (bits[h2 &>> 6] &>> UInt64(h2 & 63)) | (bits[h3 &>> 6] &>> UInt64(h3 & 63))
-                if any & 1 != 0 {
-                    guard look(at: index, count: 4, in: bytes, limit: limit, into: &matches) else { return false }
+            windows.withUnsafeBufferPointer { windows -> Bool in
+                guard let bits = bitmap.baseAddress, let windowBits = windows.baseAddress else { return true }
+                var index = 0
+                // Four grams at even positions a round. Loads stay within bounds: index + 6 + 4 ≤ count.
+                while index &+ 6 <= end {
+                    let h0 = Self.hash(base, index, shift)
+                    let h1 = Self.hash(base, index &+ 2, shift)
+                    let h2 = Self.hash(base, index &+ 4, shift)
+                    let h3 = Self.hash(base, index &+ 6, shift)
+                    let b0 = bits[h0 &>> 6] &>> UInt64(h0 & 63) & 1
+                    let b1 = bits[h1 &>> 6] &>> UInt64(h1 & 63) & 1
+                    let b2 = bits[h2 &>> 6] &>> UInt64(h2 & 63) & 1
+                    let b3 = bits[h3 &>> 6] &>> UInt64(h3 & 63) & 1
+                    var passed = b0 | b1 &<< 1 | b2 &<< 2 | b3 &<< 3
+                    while passed != 0 {
+                        let position = index &+ 2 &* passed.trailingZeroBitCount
+                        passed &= passed &- 1
+                        guard isWindow(at: position, in: bytes, windowBits) else { continue }
+                        guard look(at: position, in: bytes, limit: limit, into: &matches) else { return false }
+                    }
+                    index &+= 8
                 }
-                index &+= 8
+                while index <= end {
+                    let hash = Self.hash(base, index, shift)
+                    if bits[hash &>> 6] &>> UInt64(hash & 63) & 1 == 1, isWindow(at: index, in: bytes, windowBits),
+                        !look(at: index, in: bytes, limit: limit, into: &matches)
+                    {
+                        return false
+                    }
+                    index &+= 2
+                }
+                return true
             }
-            let rest = end >= index ? (end &- index) / 2 &+ 1 : 0
-            return rest == 0 || look(at: index, count: rest, in: bytes, limit: limit, into: &matches)
         }
     }
 
-    /// Looks exactly at `count` even positions from `start` on.
+    /// Whether the five bytes from `position` on, or from the byte before it, are a pattern's.
+    @inline(__always)
+    private func isWindow(
+        at position: Int, in bytes: UnsafeRawBufferPointer, _ windows: UnsafePointer<UInt64>
+    ) -> Bool {
+        // The gram at `position` is in bounds.
+        let gram = bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self) | Self.caseBits
+        if position &+ 4 < bytes.count {
+            let hash = Self.hash(window: Self.window(gram, bytes[position &+ 4]), bits: hashBits)
+            if windows[hash &>> 6] &>> UInt64(hash & 63) & 1 == 1 { return true }
+        }
+        guard position > 0 else { return false }
+        let earlier = bytes.loadUnaligned(fromByteOffset: position &- 1, as: UInt32.self) | Self.caseBits
+        let hash = Self.hash(window: Self.window(earlier, bytes[position &+ 3]), bits: hashBits)
+        return windows[hash &>> 6] &>> UInt64(hash & 63) & 1 == 1
+    }
+
+    /// Looks exactly at one position.
     @inline(never)
     private func look(
-        at start: Int, count: Int, in bytes: UnsafeRawBufferPointer, limit: Int, into matches: inout [Match]
+        at position: Int, in bytes: UnsafeRawBufferPointer, limit: Int, into matches: inout [Match]
     ) -> Bool {
-        for position in stride(from: start, to: start + 2 * count, by: 2) {
-            let gram = bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self) | Self.caseBits
-            let hash = Self.hash(gram, bits: hashBits)
-            guard bitmap[hash >> 6] >> UInt64(hash & 63) & 1 == 1 else { continue }
-            var next = heads[hash >> 2]
-            while next >= 0 {
-                let anchor = anchors[Int(next)]
-                next = anchor.next
-                guard anchor.gram == gram else { continue }
-                let begin = position - Int(anchor.offset)
-                guard matchesPattern(anchor.pattern, at: begin, in: bytes) else { continue }
-                guard matches.count < limit else { return false }
-                matches.append(Match(pattern: anchor.pattern, start: begin))
-            }
+        let gram = bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self) | Self.caseBits
+        var next = heads[Self.hash(gram, bits: hashBits) >> 2]
+        while next >= 0 {
+            let anchor = anchors[Int(next)]
+            next = anchor.next
+            guard anchor.gram == gram else { continue }
+            let begin = position - Int(anchor.offset)
+            guard matchesPattern(anchor.pattern, at: begin, in: bytes) else { continue }
+            guard matches.count < limit else { return false }
+            matches.append(Match(pattern: anchor.pattern, start: begin))
         }
         return true
     }
@@ -201,6 +250,18 @@ struct PatternIndex: Sendable {
     }
 
     private static func hash(_ gram: UInt32, bits: UInt32) -> Int { Int((gram &* multiplier) >> (32 - bits)) }
+
+    /// Five bytes in one number: a gram, and the byte behind it.
+    @inline(__always)
+    private static func window(_ gram: UInt32, _ following: UInt8) -> UInt64 {
+        UInt64(gram) | UInt64(following | 0x20) &<< 32
+    }
+
+    /// The same kind of hash for five bytes (the multiplier is 2⁶⁴ over the golden ratio).
+    @inline(__always)
+    private static func hash(window: UInt64, bits: UInt32) -> Int {
+        Int(truncatingIfNeeded: (window &* 0x9E37_79B9_7F4A_7C15) &>> UInt64(64 &- bits))
+    }
 
     /// The gram at `offset`, in the byte order of a load from memory.
     private static func gram(_ bytes: [UInt8], at offset: Int) -> UInt32 {

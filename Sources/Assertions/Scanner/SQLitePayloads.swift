@@ -5,6 +5,15 @@ struct SQLitePayloads {
     /// Pages of one row that are followed.
     private static let maximumPages = 1 << 14
 
+    /// A row's content.
+    struct Payload {
+        var bytes: [UInt8] = []
+        /// Where its cell begins.
+        var cell: Int
+        /// Where its parts are, in order.
+        var parts: [Range<Int>] = []
+    }
+
     private let bytes: UnsafeRawBufferPointer
     private let pageSize: Int
     private let usable: Int
@@ -19,8 +28,8 @@ struct SQLitePayloads {
         self.bytes = bytes
     }
 
-    /// Calls `body` with each payload that spills, and where its cell begins. False when `limit` bytes were reached.
-    func forEach(limit: Int, _ body: ([UInt8], Int) -> Void) -> Bool {
+    /// Calls `body` with each payload that spills. False when `limit` bytes were reached.
+    func forEach(limit: Int, _ body: (Payload) -> Void) -> Bool {
         var left = limit
         var page = 0
         while (page + 1) * pageSize <= bytes.count {
@@ -35,15 +44,15 @@ struct SQLitePayloads {
             for cell in 0..<cells where pointers + 2 * cell + 2 <= start + pageSize {
                 let place = start + number(at: pointers + 2 * cell, 2)
                 guard let payload = payload(ofCell: place, kind: kind, limit: left) else { continue }
-                left -= payload.count
-                body(payload, place)
+                left -= payload.bytes.count
+                body(payload)
                 if left <= 0 { return false }
             }
         }
         return true
     }
 
-    private func payload(ofCell place: Int, kind: UInt8, limit: Int) -> [UInt8]? {
+    private func payload(ofCell place: Int, kind: UInt8, limit: Int) -> Payload? {
         var index = place + (kind == 0x02 ? 4 : 0)
         guard let length = varint(at: &index), length <= limit else { return nil }
         if kind == 0x0D, varint(at: &index) == nil { return nil }
@@ -53,13 +62,18 @@ struct SQLitePayloads {
         let kept = smallest + (length - smallest) % (usable - 4)
         let local = kept <= largest ? kept : smallest
         guard index + local + 4 <= bytes.count else { return nil }
-        var payload = Array(bytes[index..<index + local])
+        var payload = Payload(cell: place)
+        func take(_ part: Range<Int>) {
+            payload.bytes += bytes[part]
+            payload.parts.append(part)
+        }
+        take(index..<index + local)
         var next = number(at: index + local, 4)
         var pages = 0
-        while payload.count < length, next > 0, pages < Self.maximumPages {
+        while payload.bytes.count < length, next > 0, pages < Self.maximumPages {
             let start = (next - 1) * pageSize
             guard start + usable <= bytes.count else { break }
-            payload += bytes[start + 4..<start + 4 + min(usable - 4, length - payload.count)]
+            take(start + 4..<start + 4 + min(usable - 4, length - payload.bytes.count))
             next = number(at: start, 4)
             pages += 1
         }

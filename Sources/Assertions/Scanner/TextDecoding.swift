@@ -9,7 +9,26 @@ enum TextDecoding {
             ByteClass.base64Value.withUnsafeBufferPointer { values in
                 var bits: UInt32 = 0
                 var count = 0
-                for byte in bytes {
+                var index = 0
+                while index < bytes.count {
+                    // Whole groups first; a line break is passed by the byte.
+                    while count == 0, index &+ 4 <= bytes.count {
+                        let first = values[Int(bytes[index])]
+                        let second = values[Int(bytes[index &+ 1])]
+                        let third = values[Int(bytes[index &+ 2])]
+                        let fourth = values[Int(bytes[index &+ 3])]
+                        guard first | second | third | fourth < 64 else { break }
+                        let group =
+                            UInt32(first) &<< 18 | UInt32(second) &<< 12 | UInt32(third) &<< 6 | UInt32(fourth)
+                        output[produced] = UInt8(truncatingIfNeeded: group &>> 16)
+                        output[produced &+ 1] = UInt8(truncatingIfNeeded: group &>> 8)
+                        output[produced &+ 2] = UInt8(truncatingIfNeeded: group)
+                        produced &+= 3
+                        index &+= 4
+                    }
+                    guard index < bytes.count else { break }
+                    let byte = bytes[index]
+                    index &+= 1
                     let value = values[Int(byte)]
                     if value == 255 {
                         if byte == 0x0A || byte == 0x0D { continue }
@@ -55,14 +74,14 @@ enum TextDecoding {
         }
     }
 
-    /// Undoes backslash escapes of JSON (RFC 8259 §7), JavaScript and C up to an unescaped quote `"` or NUL: `\"`,
+    /// Undoes backslash escapes of JSON (RFC 8259 §7), JavaScript and C up to an unescaped quote `"` or separator: `\"`,
     /// `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, `\uXXXX` (surrogate pairs joined), `\xHH`. Other escapes stand for the character
     /// after the backslash. Returns how many bytes were used, the quote not counted.
     static func escapes(_ bytes: UnsafeRawBufferPointer, into output: inout [UInt8]) -> Int {
         var index = 0
         while index < bytes.count {
             let byte = bytes[index]
-            if byte == 0x22 || byte == 0 { return index }
+            if endsString(byte) { return index }
             guard byte == 0x5C, index &+ 1 < bytes.count else {
                 output.append(byte)
                 index &+= 1
@@ -100,6 +119,9 @@ enum TextDecoding {
         }
         return index
     }
+
+    /// Whether a string ends before this byte, unless it is escaped: a quote, NUL, or the separator of places.
+    static func endsString(_ byte: UInt8) -> Bool { byte == 0x22 || byte == 0 || byte == MessageHead.separator }
 
     private static func single(_ kind: UInt8) -> UInt8 {
         switch kind {

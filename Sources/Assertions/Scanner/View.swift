@@ -4,7 +4,7 @@ internal import SessionTrace
 struct View {
     /// How it came about.
     enum Step: Hashable {
-        /// A message head: places one after another, separated by NUL.
+        /// A message head: places one after another, with a separator between them.
         case head
         /// A body or other stretch as sent, under this location.
         case root(String)
@@ -25,6 +25,17 @@ struct View {
         case rot13, reversed
         /// A quoted string without its backslash escapes.
         case string
+
+        /// Whether it undoes some characters of a text and leaves the others.
+        var isInline: Bool {
+            switch self {
+            case .inline, .inlineRun: true
+            default: false
+            }
+        }
+
+        /// Whether it undoes percent-encoding.
+        var isPercent: Bool { self == .inline(.percent) || self == .inlineRun(.percent) }
 
         /// Whether it undoes an encoding, rather than reading what a format says anyway.
         var isDecoding: Bool {
@@ -61,13 +72,21 @@ struct View {
     var depth: Int
     /// How the token's shape is looked for here.
     var shapes: ShapeSearch
+    /// Whether it was searched before it was queued, and no pattern matched.
+    var isSearched = false
+    /// How many times percent-encoding was undone on the way to it: twice counts as one decoding.
+    var percents = 0
 
     var step: Step { origins[0].step }
 }
 
-/// Assembles the head of a message into one stretch of bytes with NUL between the places, so that one pass scans it, and
+/// Assembles the head of a message into one stretch of bytes with a separator between the places, so that one pass scans it, and
 /// names the places when something was found.
 enum MessageHead {
+    /// The byte between two places, which no field value may hold. NUL is none: text of two bytes a character would begin or end
+    /// with it.
+    static let separator: UInt8 = 0x1F
+
     /// Appends a request's line, header fields and trailers to `bytes`; with `places`, says what stands where.
     static func append(_ request: Request, to bytes: inout [UInt8], places: inout FieldPlaces?) {
         let target = Array(request.target.utf8)
@@ -101,7 +120,7 @@ enum MessageHead {
                 }
             }
             bytes += query.dropFirst()
-            bytes.append(0)
+            bytes.append(separator)
         }
         let fragment = target[query.endIndex...]
         if !fragment.isEmpty { add(fragment.dropFirst(), "fragment", to: &bytes, places: &places) }
@@ -118,9 +137,9 @@ enum MessageHead {
             if let target, name.first == 0x3A, value.elementsEqual(target) { continue }
             guard places != nil else {
                 bytes += name
-                bytes.append(0)
+                bytes.append(separator)
                 bytes += value
-                bytes.append(0)
+                bytes.append(separator)
                 continue
             }
             let label = shown(section.name(field).lowercased())
@@ -136,7 +155,7 @@ enum MessageHead {
                 start += pair.count + 1
             }
             bytes += value
-            bytes.append(0)
+            bytes.append(separator)
         }
     }
 
@@ -146,7 +165,7 @@ enum MessageHead {
     ) {
         if places != nil { places?.append(bytes.count..<bytes.count + value.count, step()) }
         bytes += value
-        bytes.append(0)
+        bytes.append(separator)
     }
 
     private static func shown(_ name: String) -> String { TextMask.word(Substring(name)) }

@@ -30,17 +30,23 @@ extension ViewScan {
         _ bytes: UnsafeRawBufferPointer, number: Int, isText: Bool, hasPercentToken: Bool
     ) {
         guard isText || hasPercentToken else { return decodeInlineRuns(bytes, number: number) }
-        let source = Novelty(of: bytes)
+        var source = Novelty(escapesOf: bytes)
+        guard source.percents > 0 || source.references > 0 || source.quoted > 0 else { return }
+        source.addRuns(of: bytes)
+        // Markup escapes what quoted-printable left as it was, so its references are undone first.
+        let isMarkedUp = source.references > 0 && source.quoted > 0 && 2 * source.quoted >= bytes.count { $0 == 0x3D }
         var output: [UInt8] = []
         for (inline, count) in [
             (TextDecoding.Inline.percent, source.percents), (.html, source.references),
-            (.quotedPrintable, source.quoted),
+            (.quotedPrintable, isMarkedUp ? 0 : source.quoted),
         ] where count > 0 {
             guard room(for: number) != nil else { return }
             output.removeAll(keepingCapacity: true)
             TextDecoding.undo(inline, of: bytes, into: &output)
             // Escapes of another kind are new where there are more of them; another layer of the same always is.
-            consider(output, from: number, at: 0, .inline(inline), source: source.without(inline))
+            var shown = source.without(inline)
+            if inline == .html, isMarkedUp { shown.quoted = 0 }
+            consider(output, from: number, at: 0, .inline(inline), source: shown)
         }
     }
 
@@ -82,7 +88,6 @@ extension ViewScan {
 
     mutating func decodeStrings(_ bytes: UnsafeRawBufferPointer, number: Int, offset: Int = 0) {
         var cursor = 0
-        var output: [UInt8] = []
         while cursor < bytes.count, let backslash = ByteSearch.first(0x5C, in: bytes, from: cursor) {
             var start = backslash
             while start > cursor, bytes[start - 1] != 0x22, bytes[start - 1] != 0 { start -= 1 }
@@ -92,17 +97,36 @@ extension ViewScan {
                 while field > start, bytes[field - 1] != 0x26, bytes[field - 1] != 0x3D { field -= 1 }
                 start = field
             }
-            output.removeAll(keepingCapacity: true)
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
-            let used = TextDecoding.escapes(rest, into: &output)
-            cursor = start + used + 1
-            let text = UnsafeRawBufferPointer(rebasing: rest[..<used])
-            guard output.count >= EncodedPattern.shortest, ByteClass.looksLikeText(text) else { continue }
             guard room(for: number) != nil else { return }
-            var source = Novelty(of: text)
-            source.backslashes = 0
-            consider(output, from: number, at: offset + start, .string, source: source)
+            cursor = start + decodeString(bytes, from: start, number: number, offset: offset) + 1
+            // In a binary container the length before an escape may read as a backslash, and takes the escape's own.
+            if backslash + 1 < bytes.count, bytes[backslash + 1] == 0x5C,
+                ByteClass.isGlued(backslash..<backslash + 1, in: bytes) || backslash + offset <= 2
+            {
+                _ = decodeString(bytes, from: backslash + 1, number: number, offset: offset)
+            }
         }
+    }
+
+    /// Reads one string and returns how many bytes it takes.
+    private mutating func decodeString(
+        _ bytes: UnsafeRawBufferPointer, from start: Int, number: Int, offset: Int
+    ) -> Int {
+        var output: [UInt8] = []
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
+        let used = TextDecoding.escapes(rest, into: &output)
+        let text = UnsafeRawBufferPointer(rebasing: rest[..<used])
+        guard output.count >= EncodedPattern.shortest, ByteClass.looksLikeText(text) else { return used }
+        var source = Novelty(of: text)
+        source.backslashes = 0
+        if JSONPlaces.mayBegin(output) {
+            // A text of its own: what is escaped in one of its fields is that field's.
+            source.percents = 0
+            source.references = 0
+            source.quoted = 0
+        }
+        consider(output, from: number, at: offset + start, .string, source: source)
+        return used
     }
 
     /// Text of two bytes a character, anywhere.
@@ -136,7 +160,10 @@ extension ViewScan {
             guard !content.isEmpty, let room = room(for: number) else { continue }
             if !part.contentEncoding.isEmpty {
                 let decoded = ContentCodings.decodeAll(content, codings: part.contentEncoding, limit: room)
-                if !decoded.isWhole { closed.append((part.contentEncoding.joined(separator: ", "), number)) }
+                // In what an inline decoding made, a part that is broken was whole before.
+                if !decoded.isWhole, !views[number].step.isInline {
+                    closed.append((part.contentEncoding.joined(separator: ", "), number))
+                }
                 if !decoded.undone.isEmpty {
                     consider(
                         decoded.bytes, from: number, at: part.content.lowerBound,
@@ -154,20 +181,25 @@ extension ViewScan {
         }
     }
 
-    /// Values that a container cuts into chunks: rows of SQLite over several pages, chunked strings of CBOR.
-    mutating func unpack(_ bytes: UnsafeRawBufferPointer, databases: [Int], number: Int) {
+    /// Values that a container cuts into chunks: rows of SQLite over several pages, chunked strings of CBOR. Returns where
+    /// the chunks are.
+    mutating func unpack(_ bytes: UnsafeRawBufferPointer, databases: [Int], number: Int) -> [Range<Int>] {
+        var chunks: [Range<Int>] = []
         for start in databases {
-            guard let room = room(for: number) else { return }
-            guard let payloads = SQLitePayloads(UnsafeRawBufferPointer(rebasing: bytes[start...])) else { continue }
-            var found: [([UInt8], Int)] = []
-            if !payloads.forEach(limit: room, { found.append(($0, $1)) }) { note("decoded-bytes", number) }
-            for (payload, place) in found {
-                consider(payload, from: number, at: start + place, .container("sqlite"), source: nil)
+            guard let room = room(for: number) else { return chunks }
+            guard let database = SQLitePayloads(UnsafeRawBufferPointer(rebasing: bytes[start...])) else { continue }
+            var found: [SQLitePayloads.Payload] = []
+            if !database.forEach(limit: room, { found.append($0) }) { note("decoded-bytes", number) }
+            for payload in found {
+                consider(payload.bytes, from: number, at: start + payload.cell, .container("sqlite"), source: nil)
+                chunks += payload.parts.map { start + $0.lowerBound..<start + $0.upperBound }
             }
         }
-        for (string, place) in CBORChunks(bytes)?.strings ?? [] {
-            guard room(for: number) != nil else { return }
-            consider(string, from: number, at: place, .container("cbor"), source: nil)
+        for (string, range) in CBORChunks(bytes)?.strings ?? [] {
+            guard room(for: number) != nil else { return chunks }
+            consider(string, from: number, at: range.lowerBound, .container("cbor"), source: nil)
+            chunks.append(range)
         }
+        return chunks
     }
 }

@@ -5,17 +5,23 @@ extension ViewScan {
         var output: [UInt8] = []
         let isHead = views[number].step == .head
         while let run = runs.nextRun(in: bytes) {
+            // An escape before a value reads as its first letters.
+            let tail = ByteClass.escapeTail(before: run.lowerBound, in: bytes)
+            if tail > 0, run.count - tail >= AlphabetRuns.shortest {
+                guard room(for: number) != nil else { return }
+                decodeRun(run.lowerBound + tail..<run.upperBound, of: bytes, number: number, into: &output)
+            }
             let text = UnsafeRawBufferPointer(rebasing: bytes[run])
             if AlphabetRuns.isUUID(text) { continue }
             guard room(for: number) != nil else { return }
             guard isHead else {
-                decodeRun(run, of: bytes, number: number, isHead: isHead, into: &output)
+                decodeRun(run, of: bytes, number: number, into: &output)
                 continue
             }
             let hash = ContentHash(text)
             if innocentRuns.contains(hash) { continue }
             let before = (worthwhile, exhausted.count)
-            decodeRun(run, of: bytes, number: number, isHead: isHead, into: &output)
+            decodeRun(run, of: bytes, number: number, into: &output)
             if before == (worthwhile, exhausted.count), innocentRuns.count < Self.maximumInnocentRuns {
                 innocentRuns.insert(hash)
             }
@@ -55,14 +61,16 @@ extension ViewScan {
     }
 
     private mutating func decodeRun(
-        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, isHead: Bool, into output: inout [UInt8]
+        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, into output: inout [UInt8]
     ) {
         let text = UnsafeRawBufferPointer(rebasing: bytes[run])
-        let isGlued = ByteClass.isGlued(run, in: bytes, isHead: isHead)
-        let alphabets = ByteClass.alphabets(of: text)
-        if alphabets.contains(.hex) {
+        let isGlued = ByteClass.isGlued(run, in: bytes)
+        let isShifted =
+            isGlued || AlphabetRuns.isCounted(text)
+            || (run.lowerBound <= 2 && text.count <= Self.longestShifted && views[number].step.isDecoding)
+        if text.allSatisfy({ ByteClass.hexValue[Int($0)] != 255 }) {
             decodeHex(bytes, run, number: number, into: &output)
-            for phase in isGlued ? [1] : AlphabetRuns.laterHexPhases(text) {
+            for phase in isShifted ? [1] : AlphabetRuns.laterHexPhases(text) {
                 decodeHex(bytes, run.lowerBound + phase..<run.upperBound, number: number, into: &output)
             }
             return
@@ -78,16 +86,48 @@ extension ViewScan {
             }
         }
         decodeBase64(bytes, run, number: number, into: &output)
-        for phase in isGlued ? [1, 2, 3] : AlphabetRuns.laterPhases(text) where text.count > phase {
+        for phase in isShifted ? [1, 2, 3] : AlphabetRuns.laterPhases(text) where text.count > phase {
             decodeBase64(bytes, run.lowerBound + phase..<run.upperBound, number: number, into: &output)
         }
-        decodeInside(run, of: bytes, number: number, isGlued: isGlued, into: &output)
+        let trims = isGlued ? Self.trims.count : isShifted ? Self.headTrims : 1
+        decodeInside(run, of: bytes, number: number, trims: trims, into: &output)
     }
 
     /// Decodes what a run of base64 characters may hold besides base64: words in base32 and base58, hex digits between
     /// other characters, and segments of a path.
     private mutating func decodeInside(
-        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, isGlued: Bool, into output: inout [UInt8]
+        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, trims: Int, into output: inout [UInt8]
+    ) {
+        let text = UnsafeRawBufferPointer(rebasing: bytes[run])
+        if text.count > Self.longestShifted {
+            decodeLongInside(run, of: bytes, number: number, into: &output)
+        } else {
+            decodeHexInside(run, of: bytes, number: number, into: &output)
+            var words = AlphabetRuns(.alphanumeric)
+            while let found = words.nextRun(in: text) {
+                decodeWord(
+                    run.lowerBound + found.lowerBound..<run.lowerBound + found.upperBound, of: bytes, number: number,
+                    trims: found.lowerBound > 2 && trims == Self.headTrims ? 1 : trims, into: &output)
+            }
+        }
+        // In a path the value begins after some slash, in a name after some hyphen or underscore; base64 may hold these
+        // itself, so it is read to the end. In long base64 they are nearly always its own.
+        for separator in text.count <= Self.longestPath ? [0x2F, 0x2D, 0x5F] : [0x2F] as [UInt8] {
+            var next = ByteSearch.first(separator, in: text, from: 0)
+            var tried = 0
+            while let found = next, tried < Self.triedSegments, text.count - found > AlphabetRuns.shortest {
+                if text.count <= Self.longestPath || AlphabetRuns.reads(text, from: found + 1) {
+                    decodeBase64(bytes, run.lowerBound + found + 1..<run.upperBound, number: number, into: &output)
+                }
+                next = ByteSearch.first(separator, in: text, from: found + 1)
+                tried += 1
+            }
+        }
+    }
+
+    /// Hex digits between other characters.
+    private mutating func decodeHexInside(
+        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, into output: inout [UInt8]
     ) {
         let text = UnsafeRawBufferPointer(rebasing: bytes[run])
         var digits = AlphabetRuns(.hex)
@@ -96,35 +136,38 @@ extension ViewScan {
                 bytes, run.lowerBound + found.lowerBound..<run.lowerBound + found.upperBound, number: number,
                 into: &output)
         }
-        var start = run.lowerBound
-        while start < run.upperBound {
-            var end = start
+    }
+
+    /// The same for a long run, of which nearly every word is base64's own: only what a few characters around each 24th
+    /// place say to be base32 or hex is read. (base58 has no separators; what is glued to so much else is no base58.)
+    private mutating func decodeLongInside(
+        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, into output: inout [UInt8]
+    ) {
+        var sample = run.lowerBound + AlphabetRuns.shortest - 1
+        while sample < run.upperBound {
+            guard ByteClass.isNarrow(around: sample, in: bytes, run) else {
+                sample += AlphabetRuns.shortest
+                continue
+            }
+            var start = sample
+            while start > run.lowerBound, ByteClass.isAlphanumeric(bytes[start - 1]) { start -= 1 }
+            var end = sample
             while end < run.upperBound, ByteClass.isAlphanumeric(bytes[end]) { end += 1 }
             if end - start >= AlphabetRuns.shortest {
-                decodeWord(start..<end, of: bytes, number: number, isGlued: isGlued, into: &output)
+                decodeHexInside(start..<end, of: bytes, number: number, into: &output)
+                decodeWord(start..<end, of: bytes, number: number, trims: 1, into: &output)
             }
-            start = end + 1
-        }
-        // In a path the value begins after some slash; base64 may hold slashes itself, so it is read to the end.
-        var slash = ByteSearch.first(0x2F, in: text, from: 0)
-        var tried = 0
-        while let found = slash, tried < Self.triedSegments, text.count - found > AlphabetRuns.shortest {
-            // In long base64 a slash is nearly always its own.
-            if text.count <= Self.longestPath || AlphabetRuns.reads(text, from: found + 1) {
-                decodeBase64(bytes, run.lowerBound + found + 1..<run.upperBound, number: number, into: &output)
-            }
-            slash = ByteSearch.first(0x2F, in: text, from: found + 1)
-            tried += 1
+            sample = max(sample, end) + AlphabetRuns.shortest
         }
     }
 
     /// A word of letters and digits. In a binary container the length before it, or the tag behind it, may read as a
-    /// letter too.
+    /// letter too, and so may what a decoding gave before the value.
     private mutating func decodeWord(
-        _ word: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, isGlued: Bool, into output: inout [UInt8]
+        _ word: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, trims: Int, into output: inout [UInt8]
     ) {
         let isName = views[number].shapes != .exact
-        for (head, tail) in Self.trims.prefix(isGlued ? Self.trims.count : 1)
+        for (head, tail) in Self.trims.prefix(trims)
         where word.count - head - tail >= AlphabetRuns.shortest {
             let range = word.lowerBound + head..<word.upperBound - tail
             let text = UnsafeRawBufferPointer(rebasing: bytes[range])
@@ -132,12 +175,12 @@ extension ViewScan {
             // Case means nothing in a name (DNS 0x20).
             let isBase32 = !alphabets.isDisjoint(with: [.base32, .base32InLowerCase])
             let isBase32Hex = !alphabets.isDisjoint(with: [.base32Hex, .base32HexInLowerCase])
-            if isBase32 || (isName && text.allSatisfy { ByteClass.base32Value($0) != nil }) {
+            if isBase32 || (isName && reachesIntoName(text, ByteClass.base32Value)) {
                 output.removeAll(keepingCapacity: true)
                 TextDecoding.base32(text, isHex: false, into: &output)
                 consider(output, from: number, at: range.lowerBound, .base32, source: nil)
             }
-            if isBase32Hex || (isName && text.allSatisfy { ByteClass.base32HexValue($0) != nil }) {
+            if isBase32Hex || (isName && reachesIntoName(text, ByteClass.base32HexValue)) {
                 output.removeAll(keepingCapacity: true)
                 TextDecoding.base32(text, isHex: true, into: &output)
                 consider(output, from: number, at: range.lowerBound, .base32hex, source: nil)
@@ -150,6 +193,11 @@ extension ViewScan {
                 note("base58", number)
             }
         }
+    }
+
+    /// Whether enough of a name is in an alphabet: the labels of a host follow the value.
+    private func reachesIntoName(_ text: UnsafeRawBufferPointer, _ value: (UInt8) -> UInt8?) -> Bool {
+        text.prefix(AlphabetRuns.shortest).allSatisfy { value($0) != nil }
     }
 
     private mutating func decodeHex(
@@ -183,8 +231,12 @@ extension ViewScan {
 
     /// Runs up to this length are decoded behind each slash, whatever comes out.
     private static let longestPath = 256
-    /// Slashes of one run after which base64 is tried.
+    /// Separators of a kind in one run after which base64 is tried.
     private static let triedSegments = 4
+    /// The first of `trims` leave out something at the start only.
+    private static let headTrims = 3
+    /// Runs up to this length at the start of what a decoding gave are read from their later characters on, too.
+    private static let longestShifted = 1 << 14
     /// Characters left out at a word's start and end.
     private static let trims = [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (2, 2)]
 }

@@ -46,6 +46,8 @@ struct ViewScan {
     private(set) var boundaries: [Int: [UInt8]] = [:]
     /// Roots whose declared content coding was undone.
     private(set) var undone: Set<Int> = []
+    /// Views that declared content codings gave.
+    private var declared: Set<Int> = []
     private var nextView = 0
     /// Decoded pieces that deserved a look so far.
     private(set) var worthwhile = 0
@@ -98,6 +100,8 @@ struct ViewScan {
         decodedBytes += decoded.bytes.count
         undone.insert(root)
         boundaries[views.count] = boundary
+        declared.insert(views.count)
+        known[decoded.bytes.withUnsafeBytes { ContentHash($0) }] = views.count
         views.append(
             View(
                 bytes: decoded.bytes,
@@ -121,8 +125,12 @@ struct ViewScan {
 
     private mutating func process(_ number: Int) {
         let view = views[number]
-        view.bytes.withUnsafeBytes { bytes in
-            var signs = findPatterns(in: bytes, view: view, number: number)
+        let before = (rawHits.count, rawPieces.count)
+        var signs = view.bytes.withUnsafeBytes { findPatterns(in: $0, view: view, number: number) }
+        let chunks = view.bytes.withUnsafeBytes { unpack($0, databases: signs.databases, number: number) }
+        let isCut = !chunks.isEmpty
+        let bytes = isCut ? leaveOut(chunks, of: view.bytes, since: before, &signs) : view.bytes
+        bytes.withUnsafeBytes { bytes in
             decompress(signs.compressed, of: bytes, number: number)
             let isText = ByteClass.looksLikeText(bytes)
             signs.isText = isText
@@ -134,7 +142,6 @@ struct ViewScan {
                 decodeStringRuns(bytes, number: number)
                 decodeBrotli(bytes, number: number)
             }
-            unpack(bytes, databases: signs.databases, number: number)
             decodeRuns(bytes, number: number, signs: signs)
             decodeParts(bytes, number: number)
         }
@@ -156,7 +163,11 @@ struct ViewScan {
         var signs = Signs()
         var pieces: [RawPiece] = []
         matches.removeAll(keepingCapacity: true)
-        if !index.scan(bytes, limit: Self.matchesPerHit * limits.matches, into: &matches) { note("matches", number) }
+        if !view.isSearched,
+            !index.scan(bytes, limit: Self.matchesPerHit * limits.matches, into: &matches)
+        {
+            note("matches", number)
+        }
         for match in matches {
             let range = match.start..<match.start + index.length(match)
             switch index.meaning(match) {
@@ -187,6 +198,28 @@ struct ViewScan {
         if !pieces.isEmpty { keep(pieces) }
         if view.shapes == .anyCase { findFoldedTokens(in: bytes, number: number) }
         return signs
+    }
+
+    /// The bytes of a view without its chunks, which are searched as what they make together; what was found in one of them
+    /// alone is dropped.
+    private mutating func leaveOut(
+        _ chunks: [Range<Int>], of bytes: [UInt8], since before: (hits: Int, pieces: Int), _ signs: inout Signs
+    ) -> [UInt8] {
+        var bytes = bytes
+        for chunk in chunks {
+            for index in chunk { bytes[index] = Self.leftOut }
+        }
+        func isLeftOut(_ place: Int) -> Bool { chunks.contains { $0.contains(place) } }
+        let hits = rawHits[before.hits...].filter { !isLeftOut($0.range.lowerBound) }
+        rawHits.replaceSubrange(before.hits..., with: hits)
+        let pieces = rawPieces[before.pieces...].filter { !isLeftOut($0.range.lowerBound) }
+        rawPieces.replaceSubrange(before.pieces..., with: pieces)
+        signs.compressed.removeAll(where: isLeftOut)
+        signs.base64.removeAll(where: isLeftOut)
+        signs.hex.removeAll(where: isLeftOut)
+        signs.rot13.removeAll(where: isLeftOut)
+        signs.reversed.removeAll(where: isLeftOut)
+        return bytes
     }
 
     private mutating func keep(_ hit: RawHit) {
@@ -233,6 +266,16 @@ struct ViewScan {
         }
     }
 
+    /// Whether a view shows a body whose declared coding was undone as if it had none.
+    func isBesideCoding(_ view: Int) -> Bool {
+        var number = view
+        while let origin = views[number].origins.first, origin.parent >= 0 {
+            if case .codings = origin.step, undone.contains(origin.parent), number == origin.parent + 1 { return false }
+            number = origin.parent
+        }
+        return undone.contains(number)
+    }
+
     // MARK: Budgets
 
     /// Bytes that decodings of a view may still produce; nil, and noted, when there are none.
@@ -250,36 +293,51 @@ struct ViewScan {
     ) {
         decodedBytes &+= bytes.count
         guard bytes.count >= EncodedPattern.shortest else { return }
-        let isWorthIt = bytes.withUnsafeBytes { bytes -> Bool in
-            matches.removeAll(keepingCapacity: true)
-            if !index.scan(bytes, limit: 1, into: &matches) || !matches.isEmpty { return true }
-            if ContentCodings.sniff(bytes) != nil || !ZlibGuess.starts(in: bytes).isEmpty { return true }
-            let isText = ByteClass.looksLikeText(bytes)
-            // Less than a run holds no run, and is told by its escapes alone.
-            if !isText, bytes.count < AlphabetRuns.shortest { return false }
-            if Novelty(of: bytes).exceeds(source, isText: isText) { return true }
-            var wide = UTF16Runs()
-            if wide.nextRun(in: bytes) != nil { return true }
-            return !isText && BrotliGuess.text(in: bytes, limit: 1 << 16) != nil
-        }
+        matches.removeAll(keepingCapacity: true)
+        let holdsPattern =
+            bytes.withUnsafeBytes { !index.scan($0, limit: 1, into: &matches) } || !matches.isEmpty
+        let isWorthIt =
+            holdsPattern
+            || bytes.withUnsafeBytes { bytes -> Bool in
+                if ContentCodings.sniff(bytes) != nil || ZlibGuess.holdsStream(bytes) { return true }
+                let isText = ByteClass.looksLikeText(bytes)
+                // Less than a run holds no run, and is told by its escapes alone.
+                if !isText, bytes.count < AlphabetRuns.shortest { return false }
+                if let source {
+                    if Novelty(of: bytes).exceeds(source, isText: isText) { return true }
+                } else if Novelty.showsAnything(in: bytes, isText: isText) {
+                    return true
+                }
+                var wide = UTF16Runs()
+                if wide.nextRun(in: bytes) != nil { return true }
+                return !isText && BrotliGuess.text(in: bytes, limit: 1 << 16) != nil
+            }
         guard isWorthIt else { return }
         worthwhile += 1
         let origin = View.Origin(parent: parent, sourceOffset: offset, step: step)
         let hash = bytes.withUnsafeBytes { ContentHash($0) }
         if let same = known[hash] {
-            if views[same].origins.count < Self.maximumOrigins { views[same].origins.append(origin) }
+            // What a declared coding gave needs no other way to it.
+            if !declared.contains(same), views[same].origins.count < Self.maximumOrigins {
+                views[same].origins.append(origin)
+            }
             return
         }
         // Reading a string or a container's chunks is no decoding of its own.
-        let depth = views[parent].depth + (step.isDecoding ? 1 : 0)
+        let percents = views[parent].percents + (step.isPercent ? 1 : 0)
+        let isSecondPercent = step.isPercent && percents % 2 == 0
+        let depth = views[parent].depth + (step.isDecoding && !isSecondPercent ? 1 : 0)
         guard depth <= limits.depth else { return note("depth", parent) }
         guard views.count < limits.views else { return note("views", parent) }
         known[hash] = views.count
         views.append(
             View(
                 bytes: bytes, origins: [origin], depth: depth,
-                shapes: views[parent].shapes))
+                shapes: views[parent].shapes, isSearched: !holdsPattern, percents: percents))
     }
+
+    /// A byte that is in no text and no alphabet.
+    private static let leftOut: UInt8 = 0xFF
 
     /// Runs that are remembered as innocent.
     static let maximumInnocentRuns = 4_096

@@ -1,3 +1,5 @@
+internal import ContentCodings
+
 /// Where zlib streams (RFC 1950) may begin.
 enum ZlibGuess {
     /// Places in one view at which a zlib stream is tried.
@@ -18,6 +20,23 @@ enum ZlibGuess {
         }
         return starts
     }
+
+    /// Whether a zlib stream begins anywhere after the first byte: whether one of the places decodes without a fault for its
+    /// first bytes, or as long as there are any. Chance makes that once in some thousand marks.
+    static func holdsStream(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        starts(in: bytes).contains { start in
+            let coded = UnsafeRawBufferPointer(rebasing: bytes[start..<min(bytes.count, start + triedBytes)])
+            var output: [UInt8] = []
+            var decoder = ContentDecoder(.deflate)
+            let isSound = (try? decoder.decode(coded, into: &output, limit: triedBytes)) != nil
+            return output.count >= (isSound ? EncodedPattern.shortest : soundBytes)
+        }
+    }
+
+    /// Bytes that are decoded to see whether a stream is one.
+    private static let triedBytes = 128
+    /// Bytes before a fault from which on it is one all the same: a stream whose end was lost.
+    private static let soundBytes = 48
 
     private static func isZlibLevel(_ byte: UInt8) -> Bool {
         byte == 0x01 || byte == 0x5E || byte == 0x9C || byte == 0xDA

@@ -5,9 +5,11 @@ import SessionTrace
 /// A place of what a device sends, and how a value gets there.
 struct LeakPlace: Sendable, CustomStringConvertible {
     /// What a place can carry.
-    enum Capacity: Sendable {
-        /// A name: up to 63 letters, digits, `-` and `_`, whose case is lost.
-        case name
+    enum Capacity: Sendable, Equatable {
+        /// A name: letters, digits, `-` and `_`, whose case is lost, up to so many.
+        case name(Int)
+        /// A word in a head: letters, digits, and few signs.
+        case word
         /// One line of text.
         case line
         /// Text in lines.
@@ -21,8 +23,11 @@ struct LeakPlace: Sendable, CustomStringConvertible {
         case request(Request)
         case message([UInt8])
         case lookup([UInt8])
+        case serverName(String)
+        case protocols([String])
     }
 
+    /// As a hit tells it; what follows a final `*` is not compared (names that look like secrets are masked).
     var location: String
     var structure: [String] = []
     var capacity: Capacity
@@ -31,27 +36,54 @@ struct LeakPlace: Sendable, CustomStringConvertible {
 
     var description: String { ([location] + structure + [name]).joined(separator: " ") }
 
-    /// Whether `bytes` under these layers can stand there.
-    func canCarry(_ bytes: [UInt8], _ chain: [SampleEncoding]) -> Bool {
-        switch capacity {
-        case .binary: return true
-        case .text: return chain.first?.isText ?? true
-        case .line:
-            // A cookie ends at a semicolon, and what was turned round is no escape that a file name could carry.
-            if location.hasPrefix("cookie"), bytes.contains(0x3B) { return false }
-            if name == "file name", chain.contains(.reversed) { return false }
-            return chain.first.map { $0.isText && !$0.hasLines } ?? true
-        case .name:
-            return bytes.count <= 180
-                && chain.allSatisfy { [.base32, .base32Lower, .base32Hex, .hexLower, .hexUpper].contains($0) }
-                && bytes.allSatisfy { ScannerSamples.isNameByte($0) }
+    /// Why `bytes` under these layers can't stand there; nil when they can.
+    func refusal(of bytes: [UInt8], under chain: [SampleEncoding]) -> String? {
+        if case .name(let longest) = capacity {
+            if bytes.count > longest { return "longer than the \(longest) characters that fit" }
+            if !bytes.allSatisfy(ScannerSamples.isNameByte) { return "only letters, digits, - and _ make a name" }
+            let isCaseless = chain.allSatisfy {
+                [.base32, .base32Lower, .base32Hex, .hexLower, .hexUpper].contains($0)
+            }
+            return isCaseless ? nil : "a name's case is lost, and with it what the encoding says"
         }
+        if capacity == .binary { return nil }
+        if let longest = Self.longest[name], bytes.count > longest { return "longer than \(longest) bytes" }
+        if let outer = chain.first {
+            if !outer.isText { return "the place holds text" }
+            if capacity != .text, outer.hasLines { return "the place holds one line" }
+        }
+        // A cookie ends at a semicolon, and a name at what separates it from its value.
+        if location.hasPrefix("cookie"), bytes.contains(0x3B) { return "a cookie ends at a semicolon" }
+        if capacity == .word, !bytes.allSatisfy({ ScannerSamples.isNameByte($0) || $0 == 0x25 || $0 == 0x2E }) {
+            return "only letters, digits and a few signs make a name"
+        }
+        if name == "file name", chain.contains(.reversed) { return "what was turned round is no escape" }
+        return nil
+    }
+
+    private static let codings: Set<String> = ["gzip", "deflate", "zstd", "br"]
+
+    /// Bytes that fit where a length is written before a value in one byte.
+    private static let longest = ["protocol": 255]
+
+    func isTold(by hit: LeakHit) -> Bool {
+        let isThere =
+            location.hasSuffix("*") ? hit.location.hasPrefix(location.dropLast()) : hit.location == location
+        // What a coding stores as it is shows without being undone, too.
+        let steps = hit.chain.drop { Self.codings.contains($0) && !structure.contains($0) }
+        return isThere && Array(steps.prefix(structure.count)) == structure
     }
 
     func scan(_ bytes: [UInt8], with scanner: inout LeakScanner) -> (result: ScanResult, root: [UInt8]) {
         switch carry(bytes) {
         case .request(let request): (scanner.scan(request), Self.root(of: request, at: location))
         case .message(let payload): (scanner.scan(bytes: payload, location: "message"), payload)
+        case .serverName(let name):
+            (
+                HostName(name).map { scanner.scan(serverName: $0) } ?? .clean,
+                Array(name.utf8).filter { $0 != 0x2E }
+            )
+        case .protocols(let names): (scanner.scan(applicationProtocols: names), Array(names[1].utf8))
         case .lookup(let name):
             (
                 scanner.scan(
@@ -69,12 +101,18 @@ struct LeakPlace: Sendable, CustomStringConvertible {
         case "header:referer": Array((request.fields.first("referer") ?? "").utf8)
         case "header:authorization": Array((request.fields.first("authorization") ?? "").utf8)
         case "cookie:last": Array((request.fields.first("cookie") ?? "").split(separator: ";")[1].utf8)
+        case "header::authority": Array((request.fields.first(":authority") ?? "").utf8)
+        case "connect-target": Array(request.target.utf8)
+        case "fragment": Array(request.target.utf8)
+        case "query:*": Array(request.target.utf8.dropFirst(3))
+        case "header-name:*": request.fields.fields.last.map { Array(request.fields.nameBytes($0)) } ?? []
+        case "cookie:*": Array((request.fields.first("cookie") ?? "").utf8)
         case "trailer:x-note": Array((request.trailers.first("x-note") ?? "").utf8)
         default: request.body.bytes
         }
     }
 
-    private static func body(_ name: String, _ capacity: Capacity, _ body: @escaping @Sendable ([UInt8]) -> [UInt8])
+    static func body(_ name: String, _ capacity: Capacity, _ body: @escaping @Sendable ([UInt8]) -> [UInt8])
         -> LeakPlace
     {
         LeakPlace(location: "body", capacity: capacity, name: name) {
@@ -142,7 +180,7 @@ struct LeakPlace: Sendable, CustomStringConvertible {
         LeakPlace(location: "message", capacity: .binary, name: "WebSocket") {
             .message([0x01] + $0 + [0x02])
         },
-        LeakPlace(location: "dns-name", capacity: .name, name: "labels") {
+        LeakPlace(location: "dns-name", capacity: .name(180), name: "labels") {
             let labels = stride(from: 0, to: $0.count, by: 60).map { [bytes = $0] start in
                 String(decoding: bytes[start..<min(start + 60, bytes.count)], as: UTF8.self)
             }
@@ -217,16 +255,16 @@ struct LeakPlace: Sendable, CustomStringConvertible {
         },
     ]
 
-    private static func body(_ name: String, _ body: @escaping @Sendable ([UInt8]) -> [UInt8]) -> LeakPlace {
+    static func body(_ name: String, _ body: @escaping @Sendable ([UInt8]) -> [UInt8]) -> LeakPlace {
         Self.body(name, .binary, body)
     }
 
-    private static func varint(_ value: Int) -> [UInt8] {
+    static func varint(_ value: Int) -> [UInt8] {
         value < 128 ? [UInt8(value)] : [UInt8(value & 127 | 128), UInt8(value >> 7 & 127)]
     }
 
     /// Percent-encoded where a URL needs it.
-    private static func text(inURL bytes: [UInt8]) -> String {
+    static func text(inURL bytes: [UInt8]) -> String {
         bytes.map { byte -> String in
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E, 0x25, 0x2F, 0x3A:
@@ -234,53 +272,5 @@ struct LeakPlace: Sendable, CustomStringConvertible {
             default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
             }
         }.joined()
-    }
-}
-
-/// Just enough of SQLite's file format (sqlite.org/fileformat2.html) for one row that spills into overflow pages.
-enum SQLitePages {
-    static func database(holding value: [UInt8]) -> [UInt8] {
-        let pageSize = 512
-        var pages = [[UInt8](repeating: 0, count: pageSize), [UInt8](repeating: 0, count: pageSize)]
-        pages[0].replaceSubrange(0..<18, with: Array("SQLite format 3\0".utf8) + [0x02, 0x00])
-        pages[0][18] = 1
-        pages[0][19] = 1
-        pages[0][21] = 64
-        pages[0][22] = 32
-        pages[0][23] = 32
-        // The schema page is left empty: a leaf without cells.
-        pages[0][100] = 0x0D
-        // A record of one text column.
-        let type = varint(13 + 2 * value.count)
-        let record = [UInt8(1 + type.count)] + type + value
-        let usable = pageSize
-        let largest = usable - 35
-        let smallest = (usable - 12) * 32 / 255 - 23
-        var local = record.count
-        if record.count > largest {
-            let kept = smallest + (record.count - smallest) % (usable - 4)
-            local = kept <= largest ? kept : smallest
-        }
-        var cell = varint(record.count) + [1] + record[..<local]
-        var rest = Array(record[local...])
-        if !rest.isEmpty { cell += [0, 0, 0, 3] }
-        let start = pageSize - cell.count
-        pages[1].replaceSubrange(
-            0..<10,
-            with: [0x0D, 0, 0, 0, 1, UInt8(start >> 8), UInt8(start & 255), 0, UInt8(start >> 8), UInt8(start & 255)])
-        pages[1].replaceSubrange(start..<pageSize, with: cell)
-        while !rest.isEmpty {
-            let part = Array(rest.prefix(usable - 4))
-            rest.removeFirst(part.count)
-            let next = rest.isEmpty ? 0 : pages.count + 2
-            pages.append(
-                [0, 0, UInt8(next >> 8), UInt8(next & 255)] + part
-                    + [UInt8](repeating: 0, count: usable - 4 - part.count))
-        }
-        return pages.flatMap(\.self)
-    }
-
-    private static func varint(_ value: Int) -> [UInt8] {
-        value < 128 ? [UInt8(value)] : [UInt8(value >> 7 & 127 | 128), UInt8(value & 127)]
     }
 }

@@ -26,6 +26,11 @@ enum Replay {
         return candidates.contains { candidate in digests.contains { contains(candidate, Array($0.prefix(12))) } }
     }
 
+    /// What is under one content coding.
+    static func undone(_ bytes: [UInt8], coding: String) -> [UInt8] {
+        ContentCodings.decodeAll(bytes, codings: [coding], limit: 64 << 20).bytes
+    }
+
     private static func isDigest(_ step: String) -> Bool {
         !write(step, [0]).isEmpty && step != "hex" && step != "base64"
     }
@@ -105,11 +110,11 @@ enum Replay {
                 (0..<3).flatMap { skip in (0..<3).map { base58(Array(run.dropFirst(skip).dropLast($0))) } }
             }
         case "html":
-            return [
-                Array(String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "&amp;", with: "&").utf8),
-                replaced(String(decoding: bytes, as: UTF8.self), "&#([0-9]+);", 10),
-                replaced(String(decoding: bytes, as: UTF8.self), "&#x([0-9a-fA-F]+);", 16),
-            ]
+            // A character a byte, so that what is no text stays as it is.
+            let text = String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) }))
+                .replacingOccurrences(of: "&amp;", with: "&").replacingOccurrences(of: "&lt;", with: "<")
+            return [text, replaced(text, "&#([0-9]+);", 10), replaced(text, "&#x([0-9a-fA-F]+);", 16)]
+                .map { $0.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } }
         case "utf-16le", "utf-16be":
             return [
                 bytes.indices.filter {
@@ -145,7 +150,7 @@ enum Replay {
             return [Array(lines[number - 1])]
         case let step where step.hasPrefix("form:"):
             return bytes.split(separator: 0x26).filter { $0.starts(with: Array(step.dropFirst(5).utf8) + [0x3D]) }
-                .map { Array($0.dropFirst(step.utf8.count - 4)) }
+                .map { Array($0) }
         case let step where step.hasPrefix("multipart:"):
             // Up to the final boundary, from the empty line after the name.
             let name = Array("name=\"\(step.dropFirst(10))\"".utf8)
@@ -153,7 +158,8 @@ enum Replay {
                 let start = index(of: [0x0D, 0x0A, 0x0D, 0x0A], in: bytes, from: head)
             else { return [] }
             let end = index(of: Array("\r\n--b0un".utf8), in: bytes, from: start) ?? bytes.count
-            return [Array(bytes[(start + 4)..<end]), percentDecoded(Array(bytes[head..<start]))]
+            let header = Array(bytes[head..<start])
+            return [Array(bytes[(start + 4)..<end]), header, percentDecoded(header)]
         default:
             return []
         }
@@ -176,33 +182,39 @@ enum Replay {
         return result
     }
 
-    /// Backslash escapes anywhere.
+    /// Backslash escapes anywhere, each read once.
     private static func unescaped(_ bytes: [UInt8]) -> [UInt8] {
-        var text = String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) }))
-        for (pattern, length) in [("\\x", 2), ("\\u", 4)] {
-            let pieces = text.components(separatedBy: pattern)
-            text =
-                pieces[0]
-                + pieces.dropFirst().map { piece -> String in
-                    guard let value = UInt32(piece.prefix(length), radix: 16), let scalar = UnicodeScalar(value) else {
-                        return pattern + piece
-                    }
-                    return String(Character(scalar)) + piece.dropFirst(length)
-                }.joined()
+        var result: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            let isEscape = index + 1 < bytes.count && bytes[index] == 0x5C
+            let length: Int? = isEscape ? [0x78: 2, 0x75: 4, 0x2F: 0][bytes[index + 1]] : nil
+            guard let length, index + 2 + length <= bytes.count else {
+                result.append(bytes[index])
+                index += 1
+                continue
+            }
+            let digits = String(decoding: bytes[index + 2..<index + 2 + length], as: UTF8.self)
+            if length == 0 {
+                result.append(0x2F)
+            } else if let value = UInt32(digits, radix: 16), let scalar = UnicodeScalar(value) {
+                result += value < 256 ? [UInt8(value)] : Array(String(Character(scalar)).utf8)
+            } else {
+                result += bytes[index..<index + 2 + length]
+            }
+            index += 2 + length
         }
-        text = text.replacingOccurrences(of: "\\/", with: "/")
-        return text.unicodeScalars.allSatisfy { $0.value < 256 }
-            ? text.unicodeScalars.map { UInt8($0.value) } : Array(text.utf8)
+        return result
     }
 
-    private static func replaced(_ text: String, _ pattern: String, _ radix: Int) -> [UInt8] {
+    private static func replaced(_ text: String, _ pattern: String, _ radix: Int) -> String {
         var result = text
         while let range = result.range(of: pattern, options: .regularExpression) {
             let digits = result[range].filter { $0.isHexDigit }
             let value = UInt32(digits, radix: radix) ?? 0x3F
             result.replaceSubrange(range, with: String(Character(UnicodeScalar(value) ?? "?")))
         }
-        return Array(result.utf8)
+        return result
     }
 
     private static func base32(_ text: [UInt8], isHex: Bool) -> [UInt8] {
