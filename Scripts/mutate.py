@@ -2,18 +2,21 @@
 """Mutation testing of the rules: breaks each comparison, branch and statement of Sources/Assertions/Rules in turn, and
 tells which of these mutants no test notices.
 
-    Scripts/mutate.py [--only HR14] [--scratch FOLDER] [--results FILE] [--list] [--seconds 60] [--jobs N]
+    Scripts/mutate.py [--only HR14] [--scratch FOLDER] [--results FILE] [--list] [--seconds 60] [--jobs N] [--debug]
 
 All mutants are compiled at once, in a copy of the sources and with optimisation: each place asks at run time whether it
 is the one that is broken (HANDOFF_MUTANT=number), so that there is one build and not one a mutant. A comparison becomes
-an operator of its own, `<` in place 17 for instance the operator `<⊕⊖`, which is `<` unless mutant 17 runs. The order of
-a sort (`$0.time < $1.time`) is left alone: `<=` differs from `<` there only among equals.
+an operator of its own, `<` in place 17 for instance the operator `<⊕⊖`, which is `<` unless mutant 17 runs. The order
+of a sort (`$0.time < $1.time`) is left alone: `<=` differs from `<` there only among equals.
 
 First each suite of AssertionsTests runs once by itself, unbroken, and writes down which places it reaches
 (HANDOFF_MUTANT_TRACE=file) and how long it took. A mutant then meets suites that reach its place: those named after its
 rule first, then those that speak of the rule, from the quickest to the slowest, until a test fails. (What all rules
 share meets all suites. That some other rule's suite stumbles over a mutant is no proof that its rule is tested.) A
 suite that takes HEAVY times as long as the median one is asked only about places that no lighter one reaches.
+
+--debug builds without optimisation, which is sooner done and runs slower: for a rule or two. With --scratch the next
+run builds only what changed since.
 
 A run that does not end is a dead mutant: its time is --seconds, and unbroken no suite may take a third of that.
 Survivors are printed with file, line and what was changed; exit status 1 when there are any that
@@ -50,6 +53,11 @@ class Mutant:
     def __init__(self, number, path, line, change, text, repeat):
         self.number, self.path, self.line, self.change, self.text = number, path, line, change, text
         self.repeat = f" ({repeat})" if repeat > 1 else ""
+
+    def rule(self):
+        """The rule that it is of; none for what all rules share."""
+        found = re.match(r"(HR|HC)\d+", os.path.basename(self.path))
+        return found.group(0) if found else None
 
     def key(self):
         """Stable over edits elsewhere: the file, what was changed, the line's text, and which of several alike."""
@@ -298,11 +306,13 @@ class Suites:
             timer.cancel()
         return process.returncode == 0
 
-    def learn(self, jobs):
-        """Runs each suite unbroken; the names of those that fail or take too long."""
+    def learn(self, mutants, jobs):
+        """Runs each suite that may be asked about some mutant, unbroken; names those that fail or take too long."""
+        rules = {mutant.rule() for mutant in mutants}
         with self.start(["--list-tests"]) as process:
             listed = process.stdout.read()
         names = sorted(set(re.findall(r"^(AssertionsTests\.\w+)/", listed, re.MULTILINE)))
+        names = [name for name in names if None in rules or rules & self.rules[name]]
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             return [name for name, fine in zip(names, pool.map(self.learn_one, names)) if not fine]
 
@@ -322,9 +332,9 @@ class Suites:
         reaching = self.reaching.get(mutant.number, [])
         median = statistics.median(self.times.values())
         reaching = [name for name in reaching if self.times[name] < HEAVY * median] or reaching
-        rule = re.match(r"(HR|HC)\d+", os.path.basename(mutant.path))
-        own = [name for name in reaching if rule and rule.group(0) in name]
-        others = [name for name in reaching if name not in own and (not rule or rule.group(0) in self.rules[name])]
+        rule = mutant.rule()
+        own = [name for name in reaching if rule and rule in name]
+        others = [name for name in reaching if name not in own and (not rule or rule in self.rules[name])]
         groups, total = [own], 0.0
         for name in sorted(others, key=self.times.get):
             if total == 0.0 or total > BATCH * median:
@@ -348,6 +358,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="list the mutants and end")
     parser.add_argument("--seconds", type=float, default=60, help="longest run of some suites")
     parser.add_argument("--results", help="a file for the fate of each mutant")
+    parser.add_argument("--debug", action="store_true", help="build without optimisation")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
 
@@ -372,14 +383,16 @@ def main():
     for path, text in own.items():
         write(path, text)
     print(f"{len(mutation.mutants)} mutants in {len(changed) - 1} files; building …", flush=True)
+    kind = "debug" if options.debug else "release"
+    testable = [] if options.debug else ["-Xswiftc", "-enable-testing"]
     built = subprocess.run(
-        ["swift", "build", "-c", "release", "--build-tests", "-Xswiftc", "-enable-testing", "-Xswiftc", "-use-ld=lld"],
+        ["swift", "build", "-c", kind, "--build-tests", *testable, "-Xswiftc", "-use-ld=lld"],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
     if built.returncode != 0:
         print("\n".join(line for line in built.stdout.splitlines() if "error:" in line) or built.stdout[-3000:])
         return 2
-    suites = Suites(os.path.join(folder, ".build/release/handoffPackageTests.xctest"), folder, options.seconds)
-    broken = suites.learn(options.jobs)
+    suites = Suites(os.path.join(folder, f".build/{kind}/handoffPackageTests.xctest"), folder, options.seconds)
+    broken = suites.learn(mutants, options.jobs)
     if broken or not suites.times:
         print("without a mutant these fail or take too long: " + (", ".join(broken) or "no suite was found"))
         return 2
