@@ -45,7 +45,7 @@ import Testing
             $0.mark(.foreground, at: 4)
             $0.tap(.share, at: 4)
             $0.share(at: 4.1)
-            $0.query("chia.health", at: 4.4)
+            $0.query("www.chia.health", at: 4.4)
             $0.browse(ScriptedSession.url, at: 4.5)
         }
         #expect(result.verdict == .pass, "\(result)")
