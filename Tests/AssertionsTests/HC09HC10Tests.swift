@@ -83,7 +83,21 @@ import Testing
             $0.mark(.browserClean, at: 30)
         }
         #expect(dirty.assumptions.map(\.code) == ["browser-not-clean"], "\(dirty)")
-        #expect(try judge { $0.tap(.share, at: 20) }.assumptions.count == 2)
+        #expect(hasty.sentence == "launched 10 s before the first tap, with a clean browser")
+        #expect(warm.sentence == "no launch and a clean browser marked before the first tap")
+        #expect(dirty.sentence == "a launch and no clean browser marked before the first tap")
+        let bare = try judge { $0.tap(.share, at: 20) }
+        #expect(bare.assumptions.count == 2)
+        #expect(bare.sentence == "no launch and no clean browser marked before the first tap")
+    }
+
+    @Test func marksOfTheTapsOwnMomentCount() throws {
+        let result = try judge {
+            $0.mark(.launch, at: 20)
+            $0.mark(.browserClean, at: 20)
+            $0.tap(.share, at: 20)
+        }
+        #expect(result.assumptions.map(\.code) == ["start-not-quiet"], "\(result)")
     }
 
     @Test func withoutATapThereIsNoStart() throws {

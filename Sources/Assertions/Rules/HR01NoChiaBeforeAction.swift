@@ -53,7 +53,7 @@ enum NoChiaBeforeAction: Rule {
             if next > 0, allowance?.tap != next - 1 {
                 allowance = (next - 1, allowanceEnd(of: actions[next - 1], returns, session))
             }
-            if let allowance, next > 0, contact.time < allowance.end || session.isOpening(contact) {
+            if let allowance, contact.time < allowance.end || session.isOpening(contact) {
                 let tap = actions[next - 1]
                 if !visited { judgement.looked(at: contact.evidence) }
                 visited = true
@@ -162,7 +162,7 @@ enum NoChiaBeforeAction: Rule {
         _ judgement: inout Judgement
     ) {
         let gap = Nanoseconds(contact.time.nanoseconds(since: tap.span.earliest))
-        guard tap.clockBound.count > 0, !tap.isByHand, gap.count >= 0, gap < tap.clockBound,
+        guard !tap.isByHand, gap < tap.clockBound,
             !actions.contains(where: {
                 $0.span.earliest < tap.span.earliest && contact.time < allowanceEnd(of: $0, returns, session)
             })

@@ -24,7 +24,6 @@ enum NoSessionBeforeShareTap: Rule {
         var least: Nanoseconds?
         for attempt in session.attempts {
             judgement.looked(at: attempt.evidence())
-            if belongsToEarlierTap(attempt, session, shares) { continue }
             if let tap = shares.last(where: { $0.span.earliest <= attempt.started }) {
                 judgement.looked(at: tap.evidence)
                 let gap = Nanoseconds(attempt.started.nanoseconds(since: tap.span.earliest))
@@ -37,7 +36,7 @@ enum NoSessionBeforeShareTap: Rule {
                 }
                 continue
             }
-            let next = shares.first { $0.span.earliest > attempt.started }
+            let next = shares.first
             if case .tooClose(let gap, let bound, let code)? = next?.order(of: attempt.started) {
                 judgement.doubt(
                     code,
@@ -82,13 +81,5 @@ enum NoSessionBeforeShareTap: Rule {
         session.doubtMarks(&judgement)
         session.doubtBypass(&judgement)
         session.assumePartner(&judgement)
-    }
-
-    /// A resend of an operation whose first attempt followed a share tap.
-    private static func belongsToEarlierTap(_ attempt: Attempt, _ session: Session, _ shares: [Tap]) -> Bool {
-        guard let key = attempt.key,
-            let first = session.attempts.first(where: { $0.key == key }), first.number < attempt.number
-        else { return false }
-        return shares.contains { $0.span.earliest <= first.started }
     }
 }

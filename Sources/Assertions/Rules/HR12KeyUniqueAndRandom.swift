@@ -35,7 +35,7 @@ enum KeyUniqueAndRandom: Rule {
         }
         judgement.idleSentence =
             session.attempts.isEmpty ? "no session request" : "one operation, with no other to compare its key with"
-        if epochs.count > 1, session.operations.count > 0 {
+        if epochs.count > 1 {
             for operation in session.operations { judgement.looked(at: operation.attempts[0].evidence()) }
         }
         for operation in session.operations {

@@ -32,7 +32,6 @@ enum UncertainKeepsKey: Rule {
             else { continue }
             switch attempt.outcome {
             case .notSeen where next.key != attempt.key:
-                judgement.exercised()
                 judgement.doubt(
                     "outcome-not-seen",
                     "attempt \(next.number) has another key than attempt \(attempt.number), whose end was not seen",
@@ -76,10 +75,8 @@ enum UncertainKeepsKey: Rule {
         let gap = Nanoseconds(next.started.nanoseconds(since: attempt.ended))
         judgement.looked(at: attempt.evidence("uncertain end"))
         judgement.looked(at: next.evidence("next attempt"))
-        if next.key != nil, next.key == attempt.key {
-            if attempt.disclosureVersion != next.disclosureVersion { return true }  // The body differs: HR-13's matter.
-            return true
-        }
+        // Where the body differs, that is HR-13's matter.
+        if next.key != nil, next.key == attempt.key { return true }
         if let reason = session.abandonment(between: attempt, next) {
             judgement.information(
                 "operation-ended", "attempt \(next.number) has a new key: \(reason)",

@@ -1,0 +1,72 @@
+import Assertions
+import SessionTrace
+import Testing
+
+/// Which attempts and openings are a neutral tap's.
+@Suite struct HR25NeutralPathDirectBoundaryTests {
+    private func judge(_ build: (inout ScriptedSession) -> Void) throws -> RuleResult {
+        var session = ScriptedSession.upToTap()
+        session.tap(.neutral, at: 4)
+        build(&session)
+        session.mark(.end, at: 200)
+        return try session.judge()["HR-25"]
+    }
+
+    @Test(arguments: [(6.0, []), (5.999, ["session-after-neutral"])])
+    func anAttemptInTheMomentOfAShareTapIsItsOwn(time: Double, kinds: [String]) throws {
+        let result = try judge {
+            $0.browse(ScriptedSession.neutral, at: 4.5)
+            $0.tap(.share, at: 6)
+            $0.share(at: time)
+        }
+        #expect(result.violations == kinds, "\(result)")
+    }
+
+    @Test func anOpeningInTheTapsOwnMomentIsItsOwn() throws {
+        let result = try judge { $0.browse(ScriptedSession.neutral, at: 4) }
+        #expect(result.verdict == .pass && result.sentence.hasSuffix("at most 0 s after"), "\(result)")
+    }
+
+    @Test(arguments: [(9.999, true), (10, false)]) func whatTheNextTapOpensIsNot(time: Double, isOwn: Bool) throws {
+        let result = try judge {
+            $0.tap(.share, at: 10)
+            $0.share(at: 10.1)
+            $0.browse(ScriptedSession.neutral, at: time)
+        }
+        #expect((result.verdict == .pass) == isOwn, "\(result)")
+    }
+}
+
+@Suite struct HR36URLOnlyInSessionResponseBoundaryTests {
+    @Test(
+        arguments: [(nil, nil, true), (ScriptedSession.key1, ScriptedSession.key2, true)] as [(String?, String?, Bool)])
+    func anOlderOperationsURLIsToldWithAndWithoutKeys(first: String?, second: String?, isFound: Bool) throws {
+        var session = ScriptedSession.upToTap()
+        session.tap(.share, at: 4)
+        session.share(at: 4.1, key: first)
+        session.tap(.share, at: 20)
+        session.exchange(
+            .app, "POST", "https://api.partner.example/handoff-session", at: 20.1, status: 201,
+            headers: (second.map { [("idempotency-key", $0)] } ?? []) + [("content-type", "application/json")],
+            body: ScriptedSession.body,
+            response: #"{"url":"\#(ScriptedSession.otherURL)","previous":"\#(ScriptedSession.url)"}"#)
+        session.mark(.end, at: 90)
+        #expect(try session.judge()["HR-36"].violations.contains("older-url") == isFound)
+    }
+}
+
+@Suite struct HR46NoHandoffURLInTelemetryBoundaryTests {
+    @Test func whatTheSystemSendsIsNotTheApps() throws {
+        func judge(_ process: String) throws -> RuleResult {
+            var session = ScriptedSession.conformingShare()
+            session.processes[.nobody] = ProcessIdentity(source: .pktap, name: process)
+            session.exchange(
+                .nobody, "POST", "https://o4507.ingest.sentry.io/api/1/envelope/", at: 60,
+                body: #"{"crumb":"\#(ScriptedSession.url)"}"#)
+            return try session.judge()["HR-46"]
+        }
+        let system = try judge("apsd")
+        #expect(system.verdict == .pass && system.information == ["not-the-app"], "\(system)")
+        #expect(try judge("PartnerShop").violations == ["telemetry-leak"])
+    }
+}
