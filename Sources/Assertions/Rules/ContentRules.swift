@@ -63,4 +63,25 @@ enum ContentRules {
         }
         session.doubtAnswers(what, isConcerned, &judgement)
     }
+
+    /// Judges a contact that the app must not make, by who made it.
+    static func judge(
+        _ contact: Contact, _ kind: String, _ sentence: String, _ session: Session, _ judgement: inout Judgement
+    ) {
+        switch contact.actor.actor {
+        case .app, .webview:
+            if session.isOfAnotherDevice(contact.client) { return session.doubtDevice(contact, &judgement) }
+            judgement.violation(
+                kind, "\(sentence), by the app (\(contact.actor.reason))",
+                place: [
+                    contact.role.rawValue, contact.means, contact.request?.method ?? "",
+                    contact.request?.pathTemplate ?? "",
+                ], evidence: [contact.evidence])
+        case .unknown:
+            judgement.doubt(
+                "actor-unknown", "\(sentence): \(contact.actor.reason)",
+                remedy: "capture with process names (PKTAP, PCAPdroid), or give the keys of the browser too")
+        case .browser, .os: return
+        }
+    }
 }

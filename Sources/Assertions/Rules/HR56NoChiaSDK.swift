@@ -33,7 +33,9 @@ enum NoChiaSDK: Rule {
                 evidence: [finding.evidence("SDK's name")])
         }
         for contact in session.contacts where contact.role == .chiaAPI && !contact.isAssociation {
-            judge(contact, session, &judgement)
+            ContentRules.judge(
+                contact, "api-contact", "\(contact.means) of \(contact.host), which only servers may call", session,
+                &judgement)
         }
         judgement.passSentence =
             "\(counted(contents.questions, "request")) of the app, none with the SDK's name and none to Chia's API"
@@ -41,26 +43,5 @@ enum NoChiaSDK: Rule {
         session.doubtSessionTraffic(&judgement)
         if !session.policy.hosts.chiaAPI.isEmpty { session.doubtNames(before: nil, &judgement) }
         session.doubtBypass(&judgement)
-    }
-
-    private static func judge(_ contact: Contact, _ session: Session, _ judgement: inout Judgement) {
-        let sentence = "\(contact.means) of \(contact.host), which only servers may call"
-        if contact.actor.actor.isApp, session.isOfAnotherDevice(contact.client) {
-            return session.doubtDevice(contact, &judgement)
-        }
-        switch contact.actor.actor {
-        case .app, .webview:
-            judgement.violation(
-                "api-contact", "\(sentence), by the app (\(contact.actor.reason))",
-                place: [
-                    contact.role.rawValue, contact.means, contact.request?.method ?? "",
-                    contact.request?.pathTemplate ?? "",
-                ], evidence: [contact.evidence])
-        case .unknown:
-            judgement.doubt(
-                "actor-unknown", "\(sentence): \(contact.actor.reason)",
-                remedy: "capture with process names (PKTAP, PCAPdroid), or give the keys of the browser too")
-        case .browser, .os: return
-        }
     }
 }

@@ -63,22 +63,6 @@ enum NoAuthenticatedAsset: Rule {
         guard contact.role == .chiaAssets || sign != nil else { return }
         let what = sign.map { "a URL with a signature (\($0))" } ?? "an authenticated asset (\(contact.means))"
         let sentence = "\(contact.request?.subject ?? session.redactor.host(contact.host.text)): \(what)"
-        if contact.actor.actor.isApp, session.isOfAnotherDevice(contact.client) {
-            return session.doubtDevice(contact, &judgement)
-        }
-        switch contact.actor.actor {
-        case .app, .webview:
-            judgement.violation(
-                "asset-fetch", "\(sentence), by the app (\(contact.actor.reason))",
-                place: [
-                    contact.role.rawValue, contact.means, contact.request?.method ?? "",
-                    contact.request?.pathTemplate ?? "",
-                ], evidence: [contact.evidence])
-        case .unknown:
-            judgement.doubt(
-                "actor-unknown", "\(sentence): \(contact.actor.reason)",
-                remedy: "capture with process names (PKTAP, PCAPdroid), or give the keys of the browser too")
-        case .browser, .os: return
-        }
+        ContentRules.judge(contact, "asset-fetch", sentence, session, &judgement)
     }
 }
