@@ -43,7 +43,7 @@ enum TraceFiles {
                 guard !trace.hasPrefix("/"), let here = FileSystem.absolute("."),
                     candidate.hasPrefix(here == "/" ? here : here + "/")
                 else { return candidate }
-                return String(candidate.dropFirst(here == "/" ? 1 : here.utf8.count + 1))
+                return String(candidate.dropFirst(here == "/" ? 1 : here.count + 1))
             }
             guard folder != "/" else { return nil }
             folder = FileSystem.parent(of: folder)

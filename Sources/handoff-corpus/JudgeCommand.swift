@@ -63,12 +63,18 @@ struct JudgeCommand {
         let text = table.markdown(reasons)
         print(text)
         let sets = try CorpusSet.read(try Files.text("\(stories)/sets.tsv"), file: "sets.tsv")
+        for set in sets {
+            for story in set.stories where book.story(story) == nil {
+                throw CorpusError("sets.tsv: \(set.name): there is no story \(story)")
+            }
+        }
         // The kept sessions alone make no sets.
         let isWhole = sets.allSatisfy { set in
             set.stories.allSatisfy { FileManager.default.fileExists(atPath: "\(folder)/\($0)") }
         }
         let setMisses = isWhole ? try SetJudging(folder: folder, handoff: handoff).misses(sets) : []
         if !isWhole { print("the sets of sets.tsv are not judged: not all of their sessions are here") }
+        if !isWhole, document != nil { troubles.append("the sets of sets.tsv were not judged") }
         let gaps = table.gaps(reasons) + sets.gaps
         for miss in table.misses.sorted(by: { ($0.rule, $0.session) < ($1.rule, $1.session) }) {
             print("WRONG \(miss.rule) \(miss.session): \(miss.reason)")

@@ -22,6 +22,7 @@ struct SetJudging {
         for set in sets {
             let traces = try set.stories.flatMap(recordings)
             let report = "\(folder)/set.json"
+            try? FileManager.default.removeItem(atPath: report)
             let status = try ChildProcess(
                 [handoff, "check"] + traces + ["--report", "json=\(report)"], output: "\(folder)/set.txt"
             ).wait()

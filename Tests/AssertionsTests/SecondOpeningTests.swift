@@ -40,13 +40,22 @@ import Testing
     }
 
     @Test func aTabBroughtBackIsNotDecided() throws {
-        for kind in [Mark.Kind.foreground, .background, .restore] {
-            let result = try judge {
-                $0.mark(kind, at: 4.6)
-                $0.browse(ScriptedSession.url, at: 4.9)
-            }
-            #expect(result.reason?.code == "perhaps-back", "\(kind) \(result)")
+        let result = try judge {
+            $0.mark(.background, at: 4.6)
+            $0.browse(ScriptedSession.url, at: 4.9)
         }
+        #expect(result.reason?.code == "perhaps-back", "\(result)")
+    }
+
+    /// Where the app has just come to the front, the opening is the app's (HR-26: after kill, launch, foreground).
+    @Test(arguments: [Mark.Kind.foreground, .restore, .kill])
+    func whatIsOpenedWhenTheAppComesBackIsTheApps(kind: Mark.Kind) throws {
+        let result = try judge {
+            $0.mark(.background, at: 4.6)
+            $0.mark(kind, at: 20)
+            $0.browse(ScriptedSession.url, at: 20.3)
+        }
+        #expect(result.findings.map(\.kind) == ["second-navigation"], "\(result)")
     }
 
     @Test(arguments: ["nothing", "tap", "launch", "request", "at once", "redirect", "favicon", "before"])

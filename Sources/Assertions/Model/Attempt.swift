@@ -26,6 +26,14 @@ struct Attempt: Hashable, Sendable {
     var host: HostName? { first.record.host }
     var client: IPAddress? { first.record.client?.address }
 
+    /// Why it is not known when the attempt ended for the device, in words; nil when that is known. A device that had given
+    /// up before the answer came never got it, and when it gave up is not told.
+    var unseenEnd: String? {
+        if outcome == .notSeen { return "whose end was not seen" }
+        return last.delivery == .no && last.record.status != 0 && outcome == .uncertain
+            ? "whose answer never reached the device, which may have given up before" : nil
+    }
+
     /// `attempt 2 (503, uncertain end)`.
     var name: String {
         let status = last.record.status

@@ -48,7 +48,14 @@ extension Session {
         let elsewhere = between.last { request in
             request.actor.actor == .browser && request.page?.opensPage ?? false && isElsewhere(request, first)
         }
-        let back = marks([.foreground, .background, .restore]).last { $0.span.earliest > from && $0.span.latest <= to }
+        let last = marks([.foreground, .background, .restore, .kill]).last {
+            $0.span.earliest > from && $0.span.latest <= to
+        }
+        // An app that has just come to the front is where the person is, and what is opened then is its act.
+        if let last, last.kind != .background, to.nanoseconds(since: last.span.earliest) <= Self.actWindow.count {
+            return nil
+        }
+        let back = last?.kind == .background ? last : nil
         let left = [elsewhere?.started.time, back?.span.earliest].compactMap(\.self).max()
         guard let left else { return nil }
         if back == nil, to.nanoseconds(since: from) < Self.backWindow.count { return nil }

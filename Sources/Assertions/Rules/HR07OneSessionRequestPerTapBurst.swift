@@ -93,6 +93,14 @@ enum OneSessionRequestPerTapBurst: Rule {
         }
         if overlaps, previous.outcome != .notSeen {
             if FailoverOverlap.isFailover(previous, attempt) { return }
+            if let why = previous.unseenEnd {
+                judgement.doubt(
+                    "outcome-not-seen",
+                    "attempt \(attempt.number) began before the end of attempt \(previous.number), \(why)",
+                    remedy:
+                        "let the client close its connection with a reset, or wait for the answer, before it retries")
+                return
+            }
             return violation(
                 sameKey ? "second-request" : "second-key",
                 "overlap: the second began \(Nanoseconds(previous.ended.nanoseconds(since: attempt.started))) before the first ended"

@@ -34,10 +34,10 @@ enum NoOverlappingAttempts: Rule {
                         evidence: [earlier.evidence(), later.evidence()])
                     continue
                 }
-                if earlier.outcome == .notSeen {
+                if let why = earlier.unseenEnd {
                     judgement.doubt(
                         "outcome-not-seen",
-                        "attempt \(later.number) began while attempt \(earlier.number) was open, whose end was not seen",
+                        "attempt \(later.number) began while attempt \(earlier.number) was open, \(why)",
                         remedy: Session.remedy(.tcpHole))
                     continue
                 }

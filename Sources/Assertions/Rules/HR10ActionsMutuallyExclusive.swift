@@ -78,10 +78,10 @@ enum ActionsMutuallyExclusive: Rule {
         for navigation in navigations[start...].prefix(while: { $0.started.time < attempt.ended })
         where !isOfEarlierTap(navigation, attempt, session) {
             let after = Nanoseconds(navigation.started.time.nanoseconds(since: attempt.started))
-            if attempt.outcome == .notSeen {
+            if let why = attempt.unseenEnd {
                 judgement.doubt(
                     "outcome-not-seen",
-                    "the neutral URL was opened \(after) after the start of attempt \(attempt.number), whose end was not seen",
+                    "the neutral URL was opened \(after) after the start of attempt \(attempt.number), \(why)",
                     remedy: Session.remedy(.tcpHole))
                 continue
             }
@@ -99,10 +99,10 @@ enum ActionsMutuallyExclusive: Rule {
                 !FailoverOverlap.isFailover(attempt, other)
             else { continue }
             let before = Nanoseconds(attempt.ended.nanoseconds(since: other.started))
-            if attempt.outcome == .notSeen {
+            if let why = attempt.unseenEnd {
                 judgement.doubt(
                     "outcome-not-seen",
-                    "attempt \(other.number) has another key than attempt \(attempt.number), whose end was not seen",
+                    "attempt \(other.number) has another key than attempt \(attempt.number), \(why)",
                     remedy: Session.remedy(.tcpHole))
                 continue
             }

@@ -16,7 +16,8 @@ enum OpenedAtMostOnce: Rule {
         sentence: "A handoff URL is opened at most once, whatever happens to the app.",
         heading: "The tap sequence",
         inconclusiveWhen:
-            "connections to Chia could not be read, or a second opening may be a reload that nobody marked",
+            "connections to Chia could not be read, a second opening may be the browser's own (a reload, Back), or an "
+            + "opened URL is of another session",
         example:
             "After a relaunch the app opens the stored handoff URL again. Fail: opened 2 times, the second 26 s after the first, 1 s after the app's launch."
     )
@@ -31,33 +32,37 @@ enum OpenedAtMostOnce: Rule {
             for opening in openings { judgement.looked(at: opening.evidence("opening")) }
             counts.append("\(url.label) was opened \(counted(openings.count, "time"))")
             for (number, opening) in openings.enumerated().dropFirst() {
+                let before = openings[number - 1]
                 let because = [url.evidence, first.evidence("opening"), opening.evidence("opening")]
-                report(opening, number: number + 1, first, url.label, because, acts, session, &judgement)
+                report(
+                    opening, number: number + 1, first, after: before, url.label, because, acts, session, &judgement)
             }
         }
         // A stored URL of an earlier session.
-        var seen: [String: (first: Navigation, count: Int)] = [:]
+        var seen: [String: (first: Navigation, last: Navigation, count: Int)] = [:]
         for opening in session.foreignOpenings() {
             judgement.looked(at: opening.evidence("opening"))
             guard let token = opening.first.address?.token else { continue }
-            let known = seen[token] ?? (opening, 0)
-            seen[token] = (known.first, known.count + 1)
+            let known = seen[token] ?? (opening, opening, 0)
+            seen[token] = (known.first, opening, known.count + 1)
             if known.count == 0 {
                 counts.append("a handoff URL of another session was opened")
             } else {
                 let because = [known.first.evidence("opening"), opening.evidence("opening")]
                 report(
-                    opening, number: known.count + 1, known.first, "a handoff URL of another session", because, acts,
-                    session, &judgement)
+                    opening, number: known.count + 1, known.first, after: known.last,
+                    "a handoff URL of another session", because, acts, session, &judgement)
             }
         }
         judgement.passSentence = counts.joined(separator: "; ")
+        // It may have been opened before the trace began.
+        session.doubtForeignOpenings(&judgement)
         session.doubtOpenings(&judgement)
     }
 
     private static func report(
-        _ opening: Navigation, number: Int, _ first: Navigation, _ name: String, _ evidence: [Evidence],
-        _ acts: [AppAct], _ session: Session, _ judgement: inout Judgement
+        _ opening: Navigation, number: Int, _ first: Navigation, after before: Navigation, _ name: String,
+        _ evidence: [Evidence], _ acts: [AppAct], _ session: Session, _ judgement: inout Judgement
     ) {
         let gap = Nanoseconds(opening.started.nanoseconds(since: first.started))
         let sentence = "\(name) was opened \(number) times, the last one \(gap) after the first"
@@ -75,7 +80,7 @@ enum OpenedAtMostOnce: Rule {
                 remedy: "mark reloads ({\"kind\":\"reload\"}), or leave the page alone")
             return
         }
-        if let why = session.perhapsReturn(opening.first, after: first.first) {
+        if let why = session.perhapsReturn(opening.first, after: before.first) {
             judgement.doubt(
                 "perhaps-back", "\(sentence), which may be the browser's own return to the page: \(why)",
                 remedy: "leave the page alone, and mark taps, launches and the app's coming to the foreground")

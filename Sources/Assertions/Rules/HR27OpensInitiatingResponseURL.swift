@@ -129,7 +129,15 @@ enum OpensInitiatingResponseURL: Rule {
                         <= OneExternalNavigationPerBurst.patience.count
             }
             let isExplained = session.hasMark([.linkOpened], from: .distantPast, to: opening.started)
-            if let burst, !isExplained, !hidesAnswers(session),
+            // A tap that has had its page does not explain another; a browser that starts brings its tabs again.
+            let isRestored =
+                !session.hasMark([.browserClean], from: .distantPast, to: opening.started)
+                && session.urls.indices.contains { url in
+                    session.openings(of: url).contains {
+                        $0.started <= opening.started && $0.started >= burst?.reach ?? .distantPast
+                    }
+                }
+            if let burst, !isExplained, !isRestored, !hidesAnswers(session),
                 session.attempts.contains(where: { $0.started >= burst.reach && $0.ended <= opening.started })
             {
                 judgement.violation(

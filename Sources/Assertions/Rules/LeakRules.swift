@@ -33,6 +33,12 @@ enum LeakRules {
         case .unknown:
             if case .lookup = leak.carrier, toChia { return .intended }
             if case .serverName = leak.carrier, toChia { return .intended }
+            // Chrome's own services (sync, Safe Browsing) tell of what was opened.
+            if role == .osNoise, let request = leak.request,
+                request.actor.isBareBrowser || request.head?.userAgent.hasPrefix("Chrome ") ?? false
+            {
+                return .notTheApp("a service of the browser itself")
+            }
             // A browser's User-Agent without fetch metadata, sent with a Chia page as its origin.
             if let request = leak.request, request.actor.isBareBrowser, isOfChia(request, session) {
                 return .notTheApp("a page of Chia asked for it (its Referer or Origin is Chia's)")

@@ -239,7 +239,12 @@ public struct LeakScanner: Sendable {
     private func result(
         of scan: ViewScan, boundary: [UInt8]?, places fill: (inout FieldPlaces?) -> Void
     ) -> ScanResult {
-        if scan.rawHits.isEmpty, scan.rawPieces.isEmpty, scan.exhausted.isEmpty, scan.closed.isEmpty { return .clean }
+        let sealed = scan.views.indices.compactMap { view in
+            SealedArchive.name(of: scan.views[view].bytes).map { (view: view, archive: $0) }
+        }
+        if scan.rawHits.isEmpty, scan.rawPieces.isEmpty, scan.exhausted.isEmpty, scan.closed.isEmpty, sealed.isEmpty {
+            return .clean
+        }
         var head: FieldPlaces? = FieldPlaces()
         fill(&head)
         var places = HitPlaces(views: scan.views, head: head ?? FieldPlaces(), boundary: boundary)
@@ -266,6 +271,7 @@ public struct LeakScanner: Sendable {
         }
         for entry in scan.exhausted { gap(.budget(entry.budget), entry.view) }
         for entry in scan.closed { gap(.undecodable(entry.coding), entry.view) }
+        for entry in sealed { gap(.undecodable(entry.archive), entry.view) }
         let found = Self.withoutParts(hits.hits)
         return ScanResult(
             hits: found, gaps: gaps, hints: hints.hits, pieces: pieces(of: scan, besides: found, &places))
@@ -305,6 +311,8 @@ public struct LeakScanner: Sendable {
 
     /// Characters of a token's body by which a part of it is known.
     private static let recognised = 12
+    /// Bytes by which a token in stored bytes is known again: its prefix and five more.
+    private static let storedHead = 9
     /// Pieces that are told of one message.
     private static let pieceLimit = 256
     /// Labels of a name before those over which a value is spread, at most.
@@ -332,8 +340,14 @@ public struct LeakScanner: Sendable {
         let isCoded = hits.map { scan.isBesideCoding($0.view) }
         let shown = Set(zip(hits, isCoded).filter { !$0.1 }.map(\.0.needle))
         guard !shown.isEmpty else { return hits }
-        // Of a token of which a part is stored, the shape alone would show, with another end.
-        return zip(hits, isCoded).filter { !$0.1 || !($0.0.needle < 0 || shown.contains($0.0.needle)) }.map(\.0)
+        // Of a token of which a part is stored, the shape alone would show, with another end: it begins as that token does.
+        let tokens = zip(hits, isCoded).filter { !$0.1 }.map { scan.views[$0.0.view].bytes[$0.0.range] }
+        return zip(hits, isCoded).filter { hit, isCoded in
+            if !isCoded { return true }
+            if hit.needle >= 0 { return !shown.contains(hit.needle) }
+            let head = scan.views[hit.view].bytes[hit.range].prefix(Self.storedHead)
+            return !tokens.contains { $0.firstRange(of: head) != nil }
+        }.map(\.0)
     }
 
     /// A token that was found as a known one is not also found by its shape.
