@@ -9,7 +9,7 @@ internal import SessionTrace
 /// `reload` mark are not counted. A share burst that brought no URL must lead to none.
 ///
 /// Inconclusive: no tap marks; a second navigation that may be the browser's own return to the page (Back, a tab brought
-/// back), since it had gone elsewhere, or a mark says that the app was left or came back, and the app did nothing between;
+/// back), since it had gone elsewhere, or a mark says that the app was left, and the app did nothing between;
 /// connections to Chia that could not be read; a trace that ends too soon, or around which traffic may have gone, when no
 /// navigation was seen.
 enum OneExternalNavigationPerBurst: Rule {
