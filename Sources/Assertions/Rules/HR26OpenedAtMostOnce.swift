@@ -8,8 +8,9 @@ internal import SessionTrace
 /// counted. A browser that restores its tabs opens a page again too: without any act of the app in the ten seconds before
 /// (a tap, a launch, an answer to a session request) it is taken for that, and only a warning.
 ///
-/// Inconclusive: a second opening that looks like a reload, or like the browser's own return to the page (HR-09); one without any mark that would tell the app's act from the
-/// browser's; connections to Chia that could not be read.
+/// Inconclusive: a second opening that looks like a reload, or like the browser's own return to the page (HR-09); one
+/// without any mark that would tell the app's act from the browser's; a URL of another session, which may have been opened
+/// before; connections to Chia that could not be read.
 enum OpenedAtMostOnce: Rule {
     static let description = RuleDescription(
         id: "HR-26", name: "opened-at-most-once", severity: .error,

@@ -10,7 +10,8 @@ enum SealedArchive {
     ]
 
     /// What begins with an archive's signature; nil for anything else.
-    static func name(of bytes: [UInt8]) -> String? {
+    static func name(of bytes: some RandomAccessCollection<UInt8>) -> String? {
+        let bytes = Array(bytes.prefix(16))
         guard let found = signatures.first(where: { bytes.starts(with: $0.bytes) }) else { return nil }
         // Three letters are few: bzip2 goes on with its block size and the first block's own signature.
         if found.name == "bzip2" {

@@ -157,6 +157,7 @@ extension ViewScan {
         if multipart.parts.count >= MultipartParts.maximumParts { note("parts", number) }
         for part in multipart.parts {
             let content = UnsafeRawBufferPointer(rebasing: bytes[part.content])
+            if let archive = SealedArchive.name(of: content) { closed.append((archive, number)) }
             guard !content.isEmpty, let room = room(for: number) else { continue }
             if !part.contentEncoding.isEmpty {
                 let decoded = ContentCodings.decodeAll(content, codings: part.contentEncoding, limit: room)

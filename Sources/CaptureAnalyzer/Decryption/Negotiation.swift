@@ -100,7 +100,7 @@ struct Negotiation {
     func hashSession(_ transcript: [UInt8]) -> [UInt8] {
         switch pseudorandomFunction {
         case .md5AndSHA1:
-            HashFunction.md5.isAvailable
+            HashFunction.md5.isAvailable && HashFunction.sha1.isAvailable
                 ? HashFunction.md5.digest(of: transcript) + HashFunction.sha1.digest(of: transcript) : []
         case .sha256: HashFunction.sha256.digest(of: transcript)
         case .sha384: HashFunction.sha384.digest(of: transcript)
