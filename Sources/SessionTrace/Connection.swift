@@ -148,13 +148,19 @@ public struct ConnectionEnd: Hashable, Sendable {
     public var clientBytes: Int
     /// Stream bytes seen from the called side.
     public var serverBytes: Int
+    /// When the end that opened it said that it would send no more (FIN); nil when it did not.
+    public var clientFinished: PacketReference?
 
     /// Makes an end record.
-    public init(id: ConnectionID, cause: Cause, last: PacketReference, clientBytes: Int, serverBytes: Int) {
+    public init(
+        id: ConnectionID, cause: Cause, last: PacketReference, clientBytes: Int, serverBytes: Int,
+        clientFinished: PacketReference? = nil
+    ) {
         self.id = id
         self.cause = cause
         self.last = last
         self.clientBytes = clientBytes
         self.serverBytes = serverBytes
+        self.clientFinished = clientFinished
     }
 }

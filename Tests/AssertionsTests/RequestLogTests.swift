@@ -74,22 +74,27 @@ import Testing
         #expect(MemoryLayout<LoggedRequest>.stride <= 120)
     }
 
-    @Test func aLogInOrderIsSharedByCopiesThatAreFinished() {
-        var log = Self.session {
-            for number in 0..<10 { $0.exchange(.app, "GET", "https://a.example/\(number)", at: Double(number)) }
-        }.requests
-        func place(_ log: RequestLog) -> UnsafePointer<LoggedRequest>? {
-            log.requests.withUnsafeBufferPointer(\.baseAddress)
-        }
+    @Test func aLogIsPutInOrderFromTheFirstThatIsOutOfPlace() {
+        let requests = Array(
+            Self.session {
+                for number in 0..<1_500 { $0.exchange(.app, "GET", "https://a.example/\(number)", at: Double(number)) }
+            }.requests.requests)
+        var log = RequestLog(limit: 5_000)
+        for request in requests.dropLast(100) { log.append(request) }
+        log.sort()
+        #expect(log.requests.elementsEqual(requests.dropLast(100)))
+        // What comes late and belongs before, within the last piece and far before it.
+        for late in [requests[1_399], requests[3], requests[1_450], requests[700]] { log.append(late) }
         var copy = log
         copy.sort()
-        #expect(place(copy) == place(log))
-        log.append(log.requests[0])
-        copy = log
-        copy.sort()
-        #expect(place(copy) != place(log) && copy.requests[1] == copy.requests[0])
+        #expect(log.requests.last == requests[700], "a copy that is put in order is another log")
         log.sort()
-        #expect(log.requests == copy.requests)
+        let expected = (requests.dropLast(100) + [requests[1_399], requests[3], requests[1_450], requests[700]])
+            .sorted { $0.started.time < $1.started.time }
+        #expect(log.requests.elementsEqual(expected) && copy.requests.elementsEqual(expected))
+        log.append(requests[1_499])
+        log.sort()
+        #expect(log.requests.count == 1_405 && log.requests.last == requests[1_499])
     }
 
     @Test func namesOfMembersAreKeptAtAnyDepth() {

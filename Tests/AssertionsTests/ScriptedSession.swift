@@ -58,6 +58,8 @@ struct ScriptedSession {
 
     private(set) var timeline: [(time: Double, order: Int, event: SessionEvent)] = []
     private var pool: [String: ConnectionID] = [:]
+    /// When clients closed their side of a connection.
+    var clientFinishes: [ConnectionID: PacketReference] = [:]
     private var connections: [(id: ConnectionID, host: String, opened: Double, isDark: Bool)] = []
     private var exchanges: [ConnectionID: Int] = [:]
     private var packet = 0
@@ -426,7 +428,8 @@ struct ScriptedSession {
                     end, all.count,
                     .connectionClosed(
                         ConnectionEnd(
-                            id: connection.id, cause: .finished, last: last, clientBytes: 100, serverBytes: 100))
+                            id: connection.id, cause: .finished, last: last, clientBytes: 100, serverBytes: 100,
+                            clientFinished: clientFinishes[connection.id]))
                 ))
         }
         all.sort { ($0.time, $0.order) < ($1.time, $1.order) }

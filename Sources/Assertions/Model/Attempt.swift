@@ -17,7 +17,8 @@ struct Attempt: Hashable, Sendable {
     var first: SessionRequest { messages[0] }
     var last: SessionRequest { messages[messages.count - 1] }
     var started: Instant { first.record.started.time }
-    var ended: Instant { last.record.ended.time }
+    /// When it was over for the device, which may have given up before an answer came.
+    var ended: Instant { last.givenUp.map { min($0, last.record.ended.time) } ?? last.record.ended.time }
     var span: TimeSpan { TimeSpan(started, ended) }
     var key: String? { first.key }
     var catalogID: String? { first.catalogID }
@@ -26,11 +27,11 @@ struct Attempt: Hashable, Sendable {
     var host: HostName? { first.record.host }
     var client: IPAddress? { first.record.client?.address }
 
-    /// Why it is not known when the attempt ended for the device, in words; nil when that is known. A device that had given
-    /// up before the answer came never got it, and when it gave up is not told.
+    /// Why it is not known when the attempt ended for the device, in words; nil when that is known. A device that never got
+    /// the answer may have given up before it came, and only closing the connection tells when.
     var unseenEnd: String? {
         if outcome == .notSeen { return "whose end was not seen" }
-        return last.delivery == .no && last.record.status != 0 && outcome == .uncertain
+        return last.delivery == .no && last.record.status != 0 && outcome == .uncertain && last.givenUp == nil
             ? "whose answer never reached the device, which may have given up before" : nil
     }
 
@@ -114,7 +115,7 @@ struct AttemptCounter {
             let last = attempts[index].last
             attempts[index].outcome = outcome(of: last)
             attempts[index].delivered =
-                last.record.status == 0 || last.delivery == .unknown
+                last.record.status == 0 || last.delivery == .unknown && last.givenUp == nil
                 ? nil : last.delivery.map { $0 == .yes }
         }
         return attempts
@@ -168,6 +169,7 @@ struct AttemptCounter {
 
     /// RULES 0.3. A response counts only if it was delivered to the device.
     func outcome(of request: SessionRequest) -> AttemptOutcome {
+        if request.givenUp != nil, request.record.end != .unprocessed { return .uncertain }
         let status = request.record.status
         switch request.record.end {
         case .notSeen, .traceEnded:

@@ -3,7 +3,9 @@ internal import SessionTrace
 /// Every request of a session but CONNECT, in order of time once the session is finished; the first ones up to a limit,
 /// and how many more there were.
 struct RequestLog: Sendable {
-    private(set) var requests: [LoggedRequest] = []
+    private(set) var requests = ChunkedArray<LoggedRequest>()
+    /// How many of the first are in order of time.
+    private var sortedCount = 0
     /// Requests that were too many to be kept.
     private(set) var uncounted = 0
     /// When the first of these was sent.
@@ -44,10 +46,14 @@ struct RequestLog: Sendable {
         uncountedSince = min(uncountedSince ?? instant, instant)
     }
 
-    /// Puts the requests in order of time. What is in order is left as it is, so that a copy still shares it.
+    /// Puts the requests in order of time. Only what came since the last time, and what is later than the first of that, is
+    /// touched: a copy still shares the rest.
     mutating func sort() {
-        let isSorted = requests.indices.dropFirst().allSatisfy { !Self.isBefore(requests[$0], requests[$0 - 1]) }
-        if !isSorted { requests.sort(by: Self.isBefore) }
+        defer { sortedCount = requests.count }
+        guard let first = requests[sortedCount...].min(by: Self.isBefore) else { return }
+        let place = requests[..<sortedCount].partitioningIndex { Self.isBefore(first, $0) }
+        let isSorted = (max(1, place)..<requests.count).allSatisfy { !Self.isBefore(requests[$0], requests[$0 - 1]) }
+        if !isSorted { requests.sort(from: place, by: Self.isBefore) }
     }
 
     private static func isBefore(_ lhs: LoggedRequest, _ rhs: LoggedRequest) -> Bool {
@@ -55,7 +61,7 @@ struct RequestLog: Sendable {
     }
 
     /// The requests sent from one instant on and before another.
-    func requests(from: Instant, until: Instant) -> ArraySlice<LoggedRequest> {
+    func requests(from: Instant, until: Instant) -> Slice<ChunkedArray<LoggedRequest>> {
         let start = requests.partitioningIndex { $0.started.time >= from }
         let end = requests.partitioningIndex { $0.started.time >= until }
         return requests[start..<max(start, end)]

@@ -205,11 +205,11 @@ extension SessionModel {
     }
 }
 
-extension Array {
+extension RandomAccessCollection where Index == Int {
     /// The first index whose element satisfies `belongs`, when all that satisfy it come last.
     func partitioningIndex(where belongs: (Element) -> Bool) -> Int {
-        var low = 0
-        var high = count
+        var low = startIndex
+        var high = endIndex
         while low < high {
             let middle = low + (high - low) / 2
             if belongs(self[middle]) { high = middle } else { low = middle + 1 }

@@ -193,6 +193,11 @@ struct SessionModel: Sendable {
     private mutating func close(_ end: ConnectionEnd) {
         guard flows[end.id] != nil else { return }
         flows[end.id]?.end = end
+        if let finished = end.clientFinished {
+            for index in requests.indices where requests[index].record.id.connection == end.id {
+                requests[index].clientFinished = finished.time
+            }
+        }
         ended.append(end.id)
         guard ended.count - endedHead > Self.lingering else { return }
         retire(ended[endedHead])

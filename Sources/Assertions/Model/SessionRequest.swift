@@ -34,6 +34,8 @@ struct SessionRequest: Hashable, Sendable {
     var responseIsWhole: Bool
     /// Whether the response was delivered to the device; nil when nothing was said.
     var delivery: Delivery?
+    /// When the device closed its side of the connection; nil when it did not.
+    var clientFinished: Instant?
 
     /// Fields that may change between attempts of one operation.
     static let loose = ["date", "traceparent", "tracestate", "authorization", "user-agent", "cookie", "x-request-id"]
@@ -56,6 +58,15 @@ struct SessionRequest: Hashable, Sendable {
 
     /// Whether the key was sent as a structured-field string.
     var keyIsQuoted: Bool { keys.first?.hasPrefix("\"") ?? false }
+
+    /// When the device gave the request up: it closed its side of the connection before an answer came, and none reached
+    /// it. (TCP and TLS let a client close its side and go on reading; no HTTP client of a phone does so, RFC 9112 §9.6.)
+    var givenUp: Instant? {
+        guard delivery != .yes, let finished = clientFinished, finished >= record.started.time,
+            record.status == 0 || finished < record.ended.time
+        else { return nil }
+        return finished
+    }
 
     /// Whether the answer proves that it was a session request.
     var hasSessionShape: Bool { answer.url != nil }

@@ -30,6 +30,8 @@ final class ConnectionStack {
     private var layer = Layer.undecided
     private var held: (client: HeldBytes, server: HeldBytes) = (HeldBytes(), HeldBytes())
     private var inner: ConnectionStack?
+    /// The packet with the client's FIN.
+    private(set) var clientFinished: PacketReference?
 
     init(connection: Connection, depth: Int = 0) {
         self.connection = connection
@@ -67,6 +69,7 @@ final class ConnectionStack {
 
     /// `side` has sent its FIN.
     func finished(side: Side, at packet: PacketReference, in session: inout SessionState) {
+        if side == .client, clientFinished == nil { clientFinished = packet }
         if case .plain(let plain) = layer {
             plain.finished(side: side, at: packet)
             drain(at: packet, in: &session)
@@ -100,7 +103,7 @@ final class ConnectionStack {
         if let inner {
             let end = ConnectionEnd(
                 id: inner.connection.id, cause: cause, last: packet, clientBytes: inner.received.client,
-                serverBytes: inner.received.server)
+                serverBytes: inner.received.server, clientFinished: inner.clientFinished)
             _ = session.proxy.closed(end)
             session.emit(.connectionClosed(end))
         }

@@ -123,10 +123,14 @@ extension SessionAnalyzer: StreamSink {
     }
 
     mutating func closed(_ end: ConnectionEnd) {
+        var end = end
         if var conversation = conversations.removeValue(forKey: end.id) {
             conversation.close(at: end.last, in: &state)
         } else if let stream = streams[end.id] {
-            onStream(end.id, at: end.last) { stack, state in stack.close(end.cause, at: end.last, in: &state) }
+            onStream(end.id, at: end.last) { stack, state in
+                stack.close(end.cause, at: end.last, in: &state)
+                end.clientFinished = stack.clientFinished
+            }
             let told = stream.deliveries.closed(end, isPolled: state.proxy.isOwnRecording)
             for event in told { state.emit(event) }
             streams.removeValue(forKey: end.id)
