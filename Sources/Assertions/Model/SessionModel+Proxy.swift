@@ -58,14 +58,15 @@ extension SessionModel {
     }
 
     /// A client that used a connection to the host with the proxy's certificate does not pin: one that it closed unused was
-    /// a spare one, and one that it refused came before the certificate was trusted.
+    /// a spare one, and one that it refused came before the certificate was trusted. A browser that took the certificate
+    /// for any host takes it for all: what it opened ahead and never needed is a spare one, too.
     mutating func settleRefusals() {
         var settled: Set<ConnectionID> = []
         for flow in refusals {
             guard let reason = flow.darkness, let name = flow.names.first else { continue }
-            if let accepted = LeafTaker(flow).flatMap({ acceptances[$0] }),
-                reason == .leafSuspected || accepted >= flow.closed.time
-            {
+            let accepted = LeafTaker(flow).flatMap { acceptances[$0] }
+            let isSpare = accepted.map { reason == .leafSuspected || $0 >= flow.closed.time } ?? false
+            if isSpare || reason == .leafSuspected && stacks.isOnlyOfBrowser(flow.ja4) {
                 settled.insert(flow.id)
             } else {
                 dark.add(flow, reason: reason, to: name)

@@ -93,6 +93,9 @@ struct StackBook: Hashable, Sendable {
     /// Whether a browser's requests came over this JA4.
     func isOfBrowser(_ ja4: String) -> Bool { browsers.keys.contains { $0.ja4 == ja4 } }
 
+    /// Whether requests of a browser came over this JA4, and none of the app's.
+    func isOnlyOfBrowser(_ ja4: String?) -> Bool { ja4.map { isOfBrowser($0) && !isOfApp($0) } ?? false }
+
     /// Whether the app's own requests came over this JA4.
     func isOfApp(_ ja4: String) -> Bool { apps.contains(ja4) }
 }

@@ -45,6 +45,9 @@ final class RecordedSocket: DeviceStream {
         return connection
     }
 
+    /// Whether its recording has begun.
+    var isRecorded: Bool { opened != nil }
+
     /// Bytes of the device's stream that have been read.
     var readCount: Int { recordedCount + pending.reduce(lent?.bytes.count ?? 0) { $0 + $1.bytes.count } }
 
@@ -104,7 +107,7 @@ final class RecordedSocket: DeviceStream {
             activity.note(arrival)
             if count == 0 {
                 record(secrets: [])
-                tape.ended(.finished(.client), at: arrival, to: recorded)
+                recordEnd(.finished(.client), at: arrival)
             }
             return (count, arrival)
         } catch {
@@ -202,35 +205,44 @@ final class RecordedSocket: DeviceStream {
     private func noteFailure(_ error: SocketError) {
         guard error.isReset || error.isTimeout else { return }
         record(secrets: [])
-        tape.ended(.reset(.client), at: WallClock.now(), to: recorded)
+        recordEnd(.reset(.client), at: WallClock.now())
     }
 
     func finishWriting() {
         guard !stream.isWritingFinished, stream.isOpen else { return }
         stream.finishWriting()
-        tape.ended(.finished(.server), at: WallClock.now(), to: recorded)
+        recordEnd(.finished(.server), at: WallClock.now())
         sentSignal.raise()
     }
 
     // MARK: Ending
 
+    /// The end of a connection of which nothing is recorded is not recorded either: somebody looked whether the port is open.
+    private func recordEnd(_ end: RecordingTape.End, at time: Instant) {
+        guard isRecorded else { return }
+        tape.ended(end, at: time, to: recorded)
+    }
+
+    /// The socket is closed, and what the kernel does then has been done.
+    func recordClosed(at time: Instant) { opened?.closed(at: time) }
+
     func close() {
         guard stream.isOpen else { return }
         record(secrets: [])
-        tape.ended(.finished(.server), at: WallClock.now(), to: recorded)
+        recordEnd(.finished(.server), at: WallClock.now())
         stream.close()
     }
 
     func reset() {
         guard stream.isOpen else { return }
         record(secrets: [])
-        tape.ended(.reset(.server), at: WallClock.now(), to: recorded)
+        recordEnd(.reset(.server), at: WallClock.now())
         stream.reset()
     }
 
     /// Records what the device's kernel has acknowledged. True when that is everything that was sent, FIN included.
     func recordAcknowledgement() -> Bool {
-        guard stream.isOpen, let state = stream.acknowledgement() else { return true }
+        guard isRecorded, stream.isOpen, let state = stream.acknowledgement() else { return true }
         let count = min(state.bytesAcknowledged, stream.bytesWritten)
         tape.acknowledged(
             count, includingFinish: state.isFinishAcknowledged, at: WallClock.now(), to: recorded)

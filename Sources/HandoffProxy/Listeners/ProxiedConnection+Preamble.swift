@@ -20,8 +20,12 @@ extension ProxiedConnection {
             await first.read(from: device, into: buffer)
         }
         if !isInTime {
-            limitReached(
-                "first-byte", "\(configuration.timeouts.firstByte)", "\(client.address) connected and said nothing.")
+            let text = "\(client.address) connected and said nothing."
+            if device.socket.isRecorded {
+                limitReached("first-byte", "\(configuration.timeouts.firstByte)", text)
+            } else {
+                post(.limit, text)
+            }
         }
         guard let byte = first.bytes.first else {
             device.socket.keepsPending = false

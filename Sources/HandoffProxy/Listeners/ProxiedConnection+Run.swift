@@ -23,8 +23,10 @@ extension ProxiedConnection {
             proxy.recording.open(client: client, server: server, at: accepted.accepted, device: device)
         }
         self.socket = socket
-        // With a credential, whose file it is becomes known with the preamble only.
-        if configuration.credential == nil || limit != nil { _ = socket.recorded }
+        // With a credential, whose file it is becomes known with the preamble only. A client that was never seen is a device
+        // from its first byte on: who only looks whether the port is open is none.
+        let isDevice = originalDestination != nil || proxy.recording.knows(client.address)
+        if configuration.credential == nil && isDevice || limit != nil { _ = socket.recorded }
         if let limit {
             refuse(for: limit)
         } else {
@@ -37,7 +39,7 @@ extension ProxiedConnection {
         // What ended by cancellation is closed here, as late as that.
         _ = socket.recordAcknowledgement()
         socket.close()
-        socket.recorded.closed(at: WallClock.now())
+        socket.recordClosed(at: WallClock.now())
         self.socket = nil
     }
 

@@ -98,6 +98,11 @@ public final class Recording: Sendable {
         return RecordedConnection(device: key, client: client, server: server, id: id, file: file)
     }
 
+    /// Whether a client is a device that is recorded already, or is told to be one.
+    public func knows(_ client: IPAddress) -> Bool {
+        options.device != nil || state.withLock { $0.addresses[client.unmapped] != nil }
+    }
+
     /// Records a mark and says where.
     ///
     /// It goes into the file of `device`, of the device that the mark names, or of the device that it came from. A mark

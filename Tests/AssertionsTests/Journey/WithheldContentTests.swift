@@ -32,11 +32,28 @@ import Testing
         #expect(verdict["HR-05"].reason?.code == "leaf-suspected", "\(verdict.story)")
     }
 
-    @Test func aHostThatWasNeverUsedStaysInDoubt() throws {
+    @Test func aHostThatTheAppNeverUsedStaysInDoubt() throws {
         let session = conforming {
-            $0.dark(.browser, "api.mixpanel.com", at: 10, lastData: 10.1, reason: .leafSuspected)
+            $0.dark(.app, "api.mixpanel.com", at: 10, lastData: 10.1, reason: .leafSuspected)
         }
         #expect(try session.judgeWithheld()["HR-46"].reason?.code == "leaf-suspected")
+    }
+
+    @Test(arguments: ["api.mixpanel.com", "static.chia.health"])
+    func whatABrowserOpenedAheadIsNoPinning(host: String) throws {
+        let session = conforming {
+            $0.dark(.browser, host, at: 10, lastData: 10.1, reason: .leafSuspected)
+        }
+        for verdict in [try session.judge(), try session.judgeWithheld()] {
+            #expect(verdict.rules.allSatisfy { $0.reason?.code != "leaf-suspected" }, "\(verdict.story)")
+        }
+    }
+
+    @Test func aCertificateThatABrowserRefusedStaysInDoubt() throws {
+        let session = conforming {
+            $0.dark(.browser, "api.mixpanel.com", at: 10, lastData: 10.1, reason: .leafRefused)
+        }
+        #expect(try session.judgeWithheld()["HR-46"].reason?.code == "leaf-refused")
     }
 
     /// A proxy's own connection, on which the browser asked Chia first.

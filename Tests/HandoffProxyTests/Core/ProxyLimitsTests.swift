@@ -100,7 +100,35 @@ import Testing
         let answer = try await onThread { [port = run.port] in try BlockingSocket(port: port).readAll() }
         #expect(answer?.isEmpty == true)
         let (trace, _) = try await run.finish()
-        #expect(trace.connections.first?.events.first?.attributes["what"] == "first-byte")
+        #expect(trace.connections.isEmpty, "who never said a byte is no device")
+    }
+
+    @Test(arguments: [false, true])
+    func aPortThatIsLookedAtMakesNoDevice(byReset: Bool) async throws {
+        let run = try await ProxyRun { _ in }
+        try await onThread { [port = run.port] in
+            let socket = try BlockingSocket(port: port)
+            if byReset { socket.reset() } else { socket.close() }
+            // One more whose end shows that the proxy has taken both.
+            let last = try BlockingSocket(port: port)
+            last.finishWriting()
+            _ = last.readAll()
+        }
+        let (trace, _) = try await run.finish()
+        let files = run.recording.status
+        #expect(trace.connections.isEmpty && files.count == 1 && files.first?.device == nil)
+    }
+
+    @Test func aSilentConnectionOfADeviceIsRecorded() async throws {
+        let run = try await ProxyRun { $0.timeouts.firstByte = .milliseconds(200) }
+        try await onThread { [port = run.port] in
+            let first = try BlockingSocket(port: port)
+            first.write("X".utf8)
+            first.close()
+            _ = try BlockingSocket(port: port).readAll()
+        }
+        let (trace, _) = try await run.finish()
+        #expect(trace.connections.contains { $0.events.contains { $0.attributes["what"] == "first-byte" } })
     }
 
     @Test func anIdleTunnelIsClosed() async throws {
