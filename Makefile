@@ -2,6 +2,10 @@
 SWIFT ?= swift
 # The distribution's newer linker is quieter and faster than the default one.
 FLAGS := -Xswiftc -use-ld=lld
+# What is installed needs no Swift on the machine that it runs on, and less memory.
+RELEASE := -c release --static-swift-stdlib $(FLAGS)
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 PREFIX ?= /usr/local
 HANDOFF := .build/release/handoff
 
@@ -15,7 +19,7 @@ build: packages
 
 release: packages
 	@echo "Building handoff (release) …"
-	@$(SWIFT) build -c release --product handoff $(FLAGS) 2>&1 | tail -n 1
+	@$(SWIFT) build --product handoff $(RELEASE) 2>&1 | tail -n 1
 
 # Suites that talk over sockets run by themselves and one test after the other: beside hundreds of others they would wait
 # for a thread until their peers give up.
@@ -34,7 +38,7 @@ lab: release test-packages
 # right to make network namespaces.
 CORPUS := .build/release/handoff-corpus
 corpus: release test-packages
-	@$(SWIFT) build -c release --product handoff-corpus $(FLAGS) 2>&1 | tail -n 1
+	@$(SWIFT) build --product handoff-corpus $(RELEASE) 2>&1 | tail -n 1
 	$(CORPUS) record --out build/corpus --handoff $(HANDOFF) --resume --jobs 12
 
 # Judges them, and holds each verdict against its story; writes docs/corpus.md.

@@ -85,7 +85,10 @@ struct ContactBook {
                     means: request.method == "CONNECT" ? "CONNECT target" : "request",
                     evidence: request.evidence("contact with Chia")))
         }
-        let navigations = Timeline(requests.filter { $0.actor.actor == .browser }) { ($0.host, $0.started.time) }
+        let browsed = requests.filter { $0.actor.actor == .browser }
+        let navigations = Timeline(browsed) { ($0.host, $0.started.time) }
+        // A browser opens connections ahead to other hosts of a site, too: its TLS stack tells that they are its own.
+        let stacks = Timeline(browsed) { (flowsByID[$0.id.connection]?.ja4, $0.started.time) }
         for flow in flows {
             guard let host = flow.names.first(where: { roles.isChia($0) }), let name = roles.chiaName(of: host) else {
                 continue
@@ -93,7 +96,8 @@ struct ContactBook {
             let own = byFlow[flow.id] ?? []
             var actor = flow.actor
             if actor.actor == .unknown, own.isEmpty, flow.darkness == nil || flow.lastDarkData == nil,
-                let near = navigations.first(of: host, near: flow.opened.time, within: Self.spareWindow),
+                let near = navigations.first(of: host, near: flow.opened.time, within: Self.spareWindow)
+                    ?? flow.ja4.flatMap({ stacks.first(of: $0, near: flow.opened.time, within: Self.spareWindow) }),
                 !Self.isTapped(taps, from: flow.opened.time, to: near.started.time),
                 flowsByID[near.id.connection].map({ $0.ja4 == flow.ja4 || flow.ja4 == nil }) ?? true
             {
@@ -113,8 +117,8 @@ struct ContactBook {
                     isOpenAtEnd: flow.isOpenAtEnd, ja4: flow.ja4,
                     means: flow.nameSource, evidence: Self.evidence(flow, host)))
         }
-        let users = Timeline(contacts) { ($0.host, $0.time) }
-        let actors = Timeline(contacts.filter { $0.actor.actor != .unknown }) { ($0.host, $0.time) }
+        let users = Timeline<HostName, Contact>(contacts) { ($0.host, $0.time) }
+        let actors = Timeline<HostName, Contact>(contacts.filter { $0.actor.actor != .unknown }) { ($0.host, $0.time) }
         for lookup in lookups where roles.isChia(lookup.name) {
             guard let name = roles.chiaName(of: lookup.name) else { continue }
             var actor = lookup.actor
@@ -152,7 +156,8 @@ struct ContactBook {
     /// that serves several names), or one just before it. What follows only after a further tap is not what it was made
     /// for. `known` are those of `users` whose actor is known.
     private static func owner(
-        of lookup: LookupRecord, among users: Timeline<Contact>, known: Timeline<Contact>, taps: [Instant]
+        of lookup: LookupRecord, among users: Timeline<HostName, Contact>, known: Timeline<HostName, Contact>,
+        taps: [Instant]
     ) -> Contact? {
         let seen = lookup.seen.time
         if let next = users.first(of: lookup.name, from: seen), next.time.nanoseconds(since: seen) <= lookupWindow.count
@@ -180,35 +185,35 @@ struct ContactBook {
     }
 }
 
-/// Things with a host and a time, found by both without a search through all.
-private struct Timeline<Element> {
-    private var hosts: [HostName: [(time: Instant, element: Element)]] = [:]
+/// Things with a key, such as a host, and a time, found by both without a search through all.
+private struct Timeline<Key: Hashable, Element> {
+    private var all: [Key: [(time: Instant, element: Element)]] = [:]
 
-    init(_ elements: [Element], _ place: (Element) -> (host: HostName?, time: Instant)) {
+    init(_ elements: [Element], _ place: (Element) -> (key: Key?, time: Instant)) {
         for element in elements {
-            let (host, time) = place(element)
-            if let host { hosts[host, default: []].append((time, element)) }
+            let (key, time) = place(element)
+            if let key { all[key, default: []].append((time, element)) }
         }
-        for host in hosts.keys { hosts[host]?.sort { $0.time < $1.time } }
+        for key in all.keys { all[key]?.sort { $0.time < $1.time } }
     }
 
     /// The first one at or after an instant.
-    func first(of host: HostName, from instant: Instant) -> Element? {
-        guard let all = hosts[host] else { return nil }
+    func first(of key: Key, from instant: Instant) -> Element? {
+        guard let all = all[key] else { return nil }
         let index = all.partitioningIndex { $0.time >= instant }
         return index < all.count ? all[index].element : nil
     }
 
     /// The last one at or before an instant.
-    func last(of host: HostName, upTo instant: Instant) -> Element? {
-        guard let all = hosts[host] else { return nil }
+    func last(of key: Key, upTo instant: Instant) -> Element? {
+        guard let all = all[key] else { return nil }
         let index = all.partitioningIndex { $0.time > instant }
         return index > 0 ? all[index - 1].element : nil
     }
 
     /// The first one that is no more than `distance` before or after an instant.
-    func first(of host: HostName, near instant: Instant, within distance: Nanoseconds) -> Element? {
-        guard let all = hosts[host] else { return nil }
+    func first(of key: Key, near instant: Instant, within distance: Nanoseconds) -> Element? {
+        guard let all = all[key] else { return nil }
         let earliest = instant.advanced(byNanoseconds: -distance.count)
         let index = all.partitioningIndex { $0.time >= earliest }
         guard index < all.count, all[index].time <= instant.advanced(byNanoseconds: distance.count) else { return nil }

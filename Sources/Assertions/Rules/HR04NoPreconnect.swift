@@ -76,7 +76,9 @@ enum NoPreconnect: Rule {
         }
         if session.isOfAnotherDevice(contact.client) { return session.doubtDevice(contact, &judgement) }
         if contact.actor.actor.isApp { return violation("app-owned", "is the app's (\(contact.actor.reason))") }
-        let navigation = uses.navigation(on: contact.host, after: contact.time)
+        let navigation =
+            uses.navigation(on: contact.host, after: contact.time)
+            ?? (contact.actor.actor == .browser ? uses.navigation(after: contact.time) : nil)
         let isVisited = uses.visited.map { $0 <= contact.time } ?? false
         if isVisited {
             let message = "\(what), after a page of Chia had been opened"
@@ -171,6 +173,11 @@ private struct Uses {
         guard let all = requests[host] else { return nil }
         let next = all.partitioningIndex { $0.asked >= instant }
         return next < all.count ? all[next] : nil
+    }
+
+    /// The first request to any host of Chia's at or after an instant: a browser opens connections ahead to all of a site.
+    func navigation(after instant: Instant) -> Use? {
+        requests.keys.compactMap { navigation(on: $0, after: instant) }.min { $0.asked < $1.asked }
     }
 
     /// The tap that a navigation followed; without a navigation, the next one.
