@@ -35,6 +35,8 @@ struct LocalConnection {
     let client: Endpoint
     let local: Endpoint
     let isSecure: Bool
+    /// Whether the connection ends with the first answer.
+    var isSingle = false
 
     /// Serves requests; `firstBytes` have been read already, and arrived at `arrival`. Returns when the connection is to be
     /// closed; the caller closes it.
@@ -106,7 +108,7 @@ struct LocalConnection {
             }
         }
         // The next request on a proxy connection may be for any other origin, which is not served here.
-        let keepsAlive = request.keepsAlive && !request.isAbsoluteForm && !isLast
+        let keepsAlive = request.keepsAlive && !request.isAbsoluteForm && !isLast && !isSingle
         let bytes = response.bytes(isHead: request.method == "HEAD", keepsAlive: keepsAlive, at: WallClock.now())
         try await send(bytes, to: stream)
         if !keepsAlive { stream.finishWriting() }

@@ -3,15 +3,18 @@ internal import SessionTrace
 
 extension ProxiedConnection {
     /// Answers requests that are meant for the proxy itself: the set-up page, the trust host, marks in band. `firstBytes`:
-    /// what has been read, already recorded.
-    func serveLocal(device: any DeviceStream, firstBytes: [UInt8], isSecure: Bool, host: String?) async {
+    /// what has been read, already recorded. `isSingle`: the connection ends with the first answer.
+    func serveLocal(
+        device: any DeviceStream, firstBytes: [UInt8], isSecure: Bool, host: String?, isSingle: Bool = false
+    ) async {
         guard let control = proxy.control else {
             await answer(device, status: 404, "Nothing is here.")
             return
         }
         // A redirected device had dialled an address that is the page's own name, as far as it knows.
         let connection = LocalConnection(
-            plane: control, site: .device, client: client, local: originalDestination ?? local, isSecure: isSecure)
+            plane: control, site: .device, client: client, local: originalDestination ?? local, isSecure: isSecure,
+            isSingle: isSingle)
         await connection.serve(LocalDevice(device), firstBytes: firstBytes, arrival: activity.last)
         await closeLingering(device)
     }

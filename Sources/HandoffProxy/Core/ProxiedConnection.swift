@@ -50,7 +50,8 @@ actor ProxiedConnection {
 
     /// Writes a proxy event into the trace, on this connection.
     func event(_ kind: ProxyEvent.Kind, _ attributes: [String: String]) {
-        socket?.recorded.event(kind, at: WallClock.now(), attributes)
+        guard let socket, !socket.isLeftOut else { return }
+        socket.recorded.event(kind, at: WallClock.now(), attributes)
     }
 
     /// Tells the person at the terminal.

@@ -20,6 +20,8 @@ final class RecordedSocket: DeviceStream {
     private var pending: [(bytes: [UInt8], at: Instant)] = []
     /// The latest piece, behind `pending`, while it still lies in its reader's memory (`readLending`).
     private var lent: (bytes: UnsafeRawBufferPointer, at: Instant)?
+    /// Whether nothing of the connection is recorded.
+    private(set) var isLeftOut = false
     /// Offset in the device's stream of the first byte of `pending`.
     private var recordedCount = 0
 
@@ -122,7 +124,18 @@ final class RecordedSocket: DeviceStream {
 
     // MARK: Recording
 
+    /// Nothing of the connection is recorded, what has been read included. Only before its recording has begun.
+    func leaveOut() {
+        isLeftOut = !isRecorded
+        if isLeftOut { record(secrets: []) }
+    }
+
     func record(secrets: [UInt8]) {
+        if isLeftOut {
+            pending = []
+            lent = nil
+            return
+        }
         if !secrets.isEmpty { tape.secrets(secrets, to: recorded) }
         for piece in pending { write(piece.bytes, at: piece.at) }
         pending.removeAll(keepingCapacity: true)
@@ -198,6 +211,7 @@ final class RecordedSocket: DeviceStream {
         guard bytes.count > 0 else { return }
         let now = WallClock.now()
         activity.note(now)
+        guard !isLeftOut else { return }
         tape.sent(bytes, at: now, to: recorded)
         sentSignal.raise()
     }

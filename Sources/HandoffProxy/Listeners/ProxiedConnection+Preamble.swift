@@ -110,9 +110,13 @@ extension ProxiedConnection {
             socket.keepsPending = false
             await relayClearText(device: device, firstBytes: received.bytes)
         case .local(let host):
-            device.record(secrets: [])
+            // Who looks at the set-up page at the listener's own address is no device yet: it may be the lab's computer, or
+            // a phone before its proxy is set. A mark comes from a device.
+            let isVisit = !socket.isRecorded && !request.isMark
+            if isVisit { socket.leaveOut() } else { device.record(secrets: []) }
             socket.keepsPending = false
-            await serveLocal(device: device, firstBytes: received.bytes, isSecure: isSecure, host: host)
+            await serveLocal(
+                device: device, firstBytes: received.bytes, isSecure: isSecure, host: host, isSingle: isVisit)
         case .refused(let status, let sentence):
             await answer(device, status: status, sentence)
         }

@@ -32,6 +32,8 @@ struct ProxyRequest: Hashable, Sendable {
     var authorization: String?
     /// Bytes of the head, its empty line included.
     var byteCount: Int
+    /// Whether it asks the proxy itself to take a mark (`/m/…`).
+    var isMark: Bool
 
     /// Reads a whole head from the start of `bytes`; nil while its end has not come.
     init?(_ bytes: [UInt8]) {
@@ -53,6 +55,8 @@ struct ProxyRequest: Hashable, Sendable {
             }
         }
         aim = Self.aim(of: lines[first], host: host)
+        let target = lines[first].split(separator: 0x20, maxSplits: 2).dropFirst().first
+        isMark = target?.starts(with: "/m/".utf8) ?? false
     }
 
     private static func value(_ bytes: ArraySlice<UInt8>) -> String {
