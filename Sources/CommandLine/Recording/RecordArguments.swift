@@ -22,7 +22,9 @@ enum RecordArguments {
         .value("upstream-ca", "FILE", "PEM file of authorities to trust for origins, beside the system's"),
         .value("insecure-upstream", "HOST", repeats: true, "do not verify this origin"),
         .value("client-cert", "HOST=FILE", repeats: true, "certificate and key (PEM) to show to an origin that asks"),
-        .value("resolve", "HOST:PORT:ADDR[:PORT]", repeats: true, "connect there, do not ask DNS (* for any; the first that fits)"),
+        .value(
+            "resolve", "HOST:PORT:ADDR[:PORT]", repeats: true,
+            "connect there, do not ask DNS (* for any; the first that fits)"),
         .value("upstream-proxy", "URL", "go through this proxy: http://… or socks5://…"),
         .value("allow-destination", "CIDR", repeats: true, "origins on this host or its link that devices may reach"),
         .value(
@@ -30,7 +32,8 @@ enum RecordArguments {
             "inject a fault: 'POST /handoff-session: 503 once'; see the documentation for the actions"),
         .value("chia-journey", "heads|record", "what is kept of the person's visit to Chia; default heads"),
         .value("also-capture", "IFACE", repeats: true, "capture there what the device sends around the proxy"),
-        .value("max-size", "BYTES", "stop recording when a file would outgrow this (500M; at least 1M); the relay goes on"),
+        .value(
+            "max-size", "BYTES", "stop recording when a file would outgrow this (500M; at least 1M); the relay goes on"),
         .value("control", "ADDR:PORT|none", "the control API; default 127.0.0.1:4775"),
         .value(
             "marks", "ADDR:PORT|none",
