@@ -142,6 +142,7 @@ struct WithheldExchange {
     /// An address of a host with this role.
     private func origin(role: String?) -> String {
         if let role, RequestHead.program(role) != nil { return role }
+        if let page = role.flatMap({ PageOrigin(rawValue: $0) }) { return page.example }
         guard let role = role.flatMap({ HostRole(rawValue: $0) }) else { return "about:blank" }
         var host: HostName?
         if role.isChia {

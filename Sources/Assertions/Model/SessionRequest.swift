@@ -34,6 +34,8 @@ struct SessionRequest: Hashable, Sendable {
     var responseIsWhole: Bool
     /// Whether the response was delivered to the device; nil when nothing was said.
     var delivery: Delivery?
+    /// Whether it says what a session request says (it is affirmed), whatever its path is and was answered.
+    var saysItIsOne = false
 
     /// Fields that may change between attempts of one operation.
     static let loose = ["date", "traceparent", "tracestate", "authorization", "user-agent", "cookie", "x-request-id"]

@@ -52,6 +52,7 @@ enum KeyPresentAndUUIDv4: Rule {
             session.doubtSessionTraffic(&judgement)
         }
         session.doubtPolicy(&judgement)
+        session.doubtSessionBypass(&judgement)
         session.assumePartner(&judgement)
     }
 

@@ -55,6 +55,7 @@ enum KeyUniqueAndRandom: Rule {
             session.doubtSessionTraffic(&judgement)
         }
         session.doubtPolicy(&judgement)
+        session.doubtSessionBypass(&judgement)
         session.assumePartner(&judgement)
     }
 

@@ -42,6 +42,7 @@ enum SameKeySameBody: Rule {
         }
         doubtKeyless(session, &judgement)
         session.doubtPolicy(&judgement)
+        session.doubtSessionBypass(&judgement)
         session.assumePartner(&judgement)
     }
 

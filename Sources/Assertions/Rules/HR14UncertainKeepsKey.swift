@@ -60,6 +60,7 @@ enum UncertainKeepsKey: Rule {
             session.doubtSessionTraffic(&judgement)
         }
         session.doubtPolicy(&judgement)
+        session.doubtSessionBypass(&judgement)
         session.assumePartner(&judgement)
     }
 

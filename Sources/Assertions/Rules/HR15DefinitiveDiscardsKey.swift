@@ -51,6 +51,7 @@ enum DefinitiveDiscardsKey: Rule {
             session.doubtSessionTraffic(&judgement)
         }
         session.doubtPolicy(&judgement)
+        session.doubtSessionBypass(&judgement)
         session.assumePartner(&judgement)
     }
 

@@ -45,6 +45,7 @@ enum DefinitiveRefetchesProjection: Rule {
             session.doubtSessionTraffic(&judgement)
         }
         session.doubtPolicy(&judgement)
+        session.doubtSessionBypass(&judgement)
         session.assumePartner(&judgement)
     }
 

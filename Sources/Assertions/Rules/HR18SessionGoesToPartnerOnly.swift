@@ -70,7 +70,7 @@ enum SessionGoesToPartnerOnly: Rule {
         } else {
             judgement.violation(
                 "session-to-other-host",
-                "attempt \(attempt.number) went to \(host) (\(role.rawValue)); the policy's partner is \(session.policy.hosts.partner.map(\.description).joined(separator: ", "))",
+                "attempt \(attempt.number) went to \(host) (\(role.rawValue)); the policy's partner is \(session.policy.hosts.partner.map(\.description).joined(separator: ", ")). If \(host) is the partner's too, add it in \(session.policyLine):  hosts: {partner: [\((session.policy.hosts.partner.map(\.description) + [host]).joined(separator: ", "))]}",
                 place: [role.rawValue, message.record.pathTemplate], evidence: evidence)
         }
     }
