@@ -119,7 +119,8 @@ import Testing
         #expect(
             try ofNoPage("empty", to: "https://api.partner.example/l?u=\(ScriptedSession.token)").reason?.code
                 == "actor-unknown")
-        #expect(try ofNoPage("empty", to: "https://suggest.vendor.example/?q=\(ScriptedSession.token)").verdict == .pass)
+        let suggestion = "https://suggest.vendor.example/?q=\(ScriptedSession.token)"
+        #expect(try ofNoPage("empty", to: suggestion).verdict == .pass)
     }
 
     @Test func anAddressThatIsOpenedWasGivenBySomeone() throws {
@@ -152,8 +153,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "https://localhost", "http://localhost", "http://localhost:8100", "https://tauri.localhost", "capacitor://localhost",
-        "ionic://localhost", "file://", "app://com.partner.shop", "http://127.0.0.1:3000",
+        "https://localhost", "http://localhost", "http://localhost:8100", "https://tauri.localhost",
+        "capacitor://localhost", "ionic://localhost", "file://", "app://com.partner.shop", "http://127.0.0.1:3000",
     ]) func aPageInsideTheAppIsTheApp(origin: String) throws {
         for who in [ScriptedSession.Who.browser, .disguised] {
             let verdict = try posted(by: origin, who)
@@ -205,11 +206,14 @@ import Testing
 }
 
 @Suite struct PageOriginTests {
-    @Test(arguments: [
-        ("https://chia.health", nil), ("http://shop.example:8080", nil), ("https://localhost.example", nil), ("", nil),
-        ("://", nil), ("android-app://com.shop", nil), ("https://[::1]:8100", .app), ("HTTPS://LOCALHOST/", .app),
-        ("file:///android_asset/www/", .app), ("null", .hidden), ("chrome-extension://abc", .browserExtension),
-    ] as [(String, PageOrigin?)]) func whatAnOriginSays(value: String, expected: PageOrigin?) {
+    @Test(
+        arguments: [
+            ("https://chia.health", nil), ("http://shop.example:8080", nil), ("https://localhost.example", nil),
+            ("", nil),
+            ("://", nil), ("android-app://com.shop", nil), ("https://[::1]:8100", .app), ("HTTPS://LOCALHOST/", .app),
+            ("file:///android_asset/www/", .app), ("null", .hidden), ("chrome-extension://abc", .browserExtension),
+        ] as [(String, PageOrigin?)]) func whatAnOriginSays(value: String, expected: PageOrigin?)
+    {
         #expect(PageOrigin(value) == expected)
     }
 

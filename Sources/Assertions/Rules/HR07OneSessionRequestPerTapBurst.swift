@@ -18,7 +18,7 @@ enum OneSessionRequestPerTapBurst: Rule {
         sentence: "A burst of taps on the share action makes exactly one session request.",
         heading: "The tap sequence", matrix: ["M-10"],
         inconclusiveWhen:
-            "taps are not marked, the burst lies at the edge of the trace, or session traffic stayed unread",
+            "taps are not marked, the burst lies at the edge of the trace, or session traffic stayed unread or went around the proxy",
         options: ["timing: {double-tap, tap-to-request}"])
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {

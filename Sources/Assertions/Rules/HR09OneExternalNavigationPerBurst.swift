@@ -73,7 +73,8 @@ enum OneExternalNavigationPerBurst: Rule {
         let opened = session.navigations(among: asking, from: due)
         let inside = session.navigations(among: asking, by: [.webview]).filter { $0.started >= due }
         report(
-            opened, inside, target: "the handoff URL \(urls.map(\.label).joined(separator: " or "))", burst: burst, due: due,
+            opened, inside, target: "the handoff URL \(urls.map(\.label).joined(separator: " or "))", burst: burst,
+            due: due,
             host: urls[0].address?.host, because: urls.map(\.evidence), session, &judgement, &counts)
     }
 
@@ -112,7 +113,8 @@ enum OneExternalNavigationPerBurst: Rule {
     }
 
     private static func report(
-        _ opened: [Navigation], _ inside: [Navigation], target: String, burst: Burst?, due: Instant, host: HostName?, because: [Evidence],
+        _ opened: [Navigation], _ inside: [Navigation], target: String, burst: Burst?, due: Instant, host: HostName?,
+        because: [Evidence],
         _ session: Session, _ judgement: inout Judgement, _ counts: inout [String]
     ) {
         let taps = burst.map { "\($0.words): " } ?? ""

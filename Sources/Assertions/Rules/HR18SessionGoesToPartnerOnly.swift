@@ -15,7 +15,7 @@ enum SessionGoesToPartnerOnly: Rule {
         sentence: "Session requests go to the partner's backend over TLS, and to no other host.",
         heading: "Who talks to whom",
         inconclusiveWhen:
-            "the policy does not name the request's path or its host's role, or session traffic stayed unread",
+            "the policy does not name the request's path or its host's role, or session traffic stayed unread or went around the proxy",
         options: ["hosts: {partner}", "requests: {session: {method, path}}"],
         example:
             "The app posts to /v2/handoff-sessions on a Chia host itself, with the key that its backend should hold. The "

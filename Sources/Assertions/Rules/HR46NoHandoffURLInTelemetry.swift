@@ -14,7 +14,8 @@ enum NoHandoffURLInTelemetry: Rule {
         id: "HR-46", name: "no-handoff-url-in-telemetry", severity: .error,
         sentence: "The handoff URL and its token never reach a telemetry host, in any encoding.",
         heading: "Forbidden", matrix: ["M-06"],
-        inconclusiveWhen: "traffic to telemetry, partner or unknown hosts stayed unread after the handoff URL was known"
+        inconclusiveWhen:
+            "traffic to telemetry, partner or unknown hosts stayed unread after the handoff URL was known, or nothing tells whether the app or a page of Chia sent what holds it"
     )
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {

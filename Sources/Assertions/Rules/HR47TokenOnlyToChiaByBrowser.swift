@@ -13,7 +13,9 @@ enum TokenOnlyToChiaByBrowser: Rule {
         id: "HR-47", name: "token-only-to-chia-by-browser", severity: .error,
         sentence: "The handoff URL and its token are sent nowhere but to Chia, and by the browser alone.",
         heading: "Forbidden", matrix: ["M-06"],
-        inconclusiveWhen: "traffic to hosts other than the system's stayed unread after the handoff URL was known")
+        inconclusiveWhen:
+            "traffic to hosts other than the system's stayed unread after the handoff URL was known, or nothing tells whether the app or a page of Chia sent what holds it"
+    )
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no handoff URL or token was seen"
