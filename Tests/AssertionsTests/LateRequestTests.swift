@@ -31,6 +31,18 @@ import Testing
         #expect(try judge(late: 20) { $0.policyText += "timing: {tap-to-request: 30s}\n" }.verdict == .pass)
     }
 
+    @Test(arguments: [(101.0, false), (110, false), (110.001, true), (99, true)])
+    func aConnectionThatTookLongWasBegunInTime(opened: Double, isLost: Bool) throws {
+        var session = ScriptedSession.conformingShare()
+        session.tap(.share, at: 100)
+        let connection = session.connect(.app, "api.partner.example", at: opened)
+        session.share(at: 120, key: ScriptedSession.key2, url: ScriptedSession.otherURL, on: connection)
+        session.browse(ScriptedSession.otherURL, at: 120.5)
+        session.mark(.note, at: 200)
+        let result = try session.judge()["HR-07"]
+        #expect(result.findings.contains { $0.kind == "lost-tap" } == isLost, "\(result)")
+    }
+
     @Test func aRepeatOfWhatWasUnderWayIsNoLostTap() throws {
         func repeated(_ key: String) throws -> RuleResult {
             var session = ScriptedSession.upToTap()

@@ -14,6 +14,8 @@ struct RequestRecord: Hashable, Sendable {
     var started: PacketReference
     var requestEnded: PacketReference
     var ended: PacketReference
+    /// When its connection was opened; nil where that was not seen.
+    var connectionOpened: Instant?
     var client: Endpoint?
     var endpoints: String?
     var actor: ActorReading
@@ -65,6 +67,7 @@ struct RequestRecord: Hashable, Sendable {
         started = request.started
         requestEnded = request.ended
         ended = exchange.ended
+        connectionOpened = flow.flatMap { $0.connection.startSeen ? $0.connection.opened.time : nil }
         client = flow?.connection.client
         endpoints = flow.map { "\($0.connection.client) → \($0.connection.server)" }
         self.actor = actor

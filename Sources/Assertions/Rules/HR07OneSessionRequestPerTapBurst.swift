@@ -203,6 +203,12 @@ enum OneSessionRequestPerTapBurst: Rule {
         let wait = session.policy.timing.tapToRequest
         let late = Nanoseconds(first.started.nanoseconds(since: tap.span.latest))
         guard late > wait else { return }
+        // What took long to connect was begun in time.
+        if let opened = first.first.record.connectionOpened, opened >= burst.reach,
+            opened.nanoseconds(since: tap.span.latest) <= wait.count
+        {
+            return
+        }
         let joined = session.attempts.last { $0.started < burst.reach }
         if let joined, joined.key != nil, joined.key == first.key { return }
         reportLost(
