@@ -203,6 +203,20 @@ import Testing
         let page = try withheld([])
         #expect(page["HR-47"].verdict == .pass, "\(page.story)")
     }
+
+    @Test func aSyncOfWhichTheHeadsAloneWereRecordedIsTheBrowsers() throws {
+        func withheld(_ host: String, _ agent: String) throws -> RuleResult {
+            var session = ScriptedSession.conformingShare()
+            session.exchange(
+                .app, "POST", "https://\(host)/chrome-sync/command/", at: 10, headers: [("user-agent", agent)],
+                body: "tab=\(ScriptedSession.url)")
+            return try session.judgeWithheld()["HR-47"]
+        }
+        let sync = try withheld("clients4.google.com", Self.chromeSync)
+        #expect(sync.verdict == .pass && sync.assumptions.contains { $0.code == "browser-service" }, "\(sync)")
+        #expect(try withheld("sync.vendor.example", Self.chromeSync).reason?.code == "withheld")
+        #expect(try withheld("clients4.google.com", "okhttp/4.12.0").verdict == .fail, "recorded, since it is the app's")
+    }
 }
 
 @Suite struct PageOriginTests {

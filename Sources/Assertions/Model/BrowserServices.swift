@@ -31,9 +31,12 @@ enum BrowserServices {
     /// What a request asks of a browser's service, in words; nil when it asks none.
     static func words(_ request: Request, host: HostName?) -> String? {
         guard let host, request.method != "CONNECT" else { return nil }
+        let path = request.path
         for (domain, row) in table where host.isWithin(domain) {
-            let path = request.path
             if row.path.isEmpty || path == row.path || path.hasPrefix("\(row.path)/") { return row.words }
+            // Where only the head was recorded, the service's own name has to do.
+            let isNamed = request.fields.first("user-agent").map(ServiceAgents.isBrowserProgram) ?? false
+            if path.hasPrefix(WithheldExchange.unnamedPath), isNamed { return row.words }
         }
         guard let cloudDomain, host.isWithin(cloudDomain) else { return nil }
         let owners = cloudFields.compactMap { request.fields.first($0) }
