@@ -22,7 +22,7 @@ import Testing
         let verdict = try session()
         let result = verdict["HR-09"]
         #expect(result.violations == ["no-navigation"], "\(verdict.story)")
-        #expect(result.sentence.contains("opened in a web view (HR-33)"))
+        #expect(result.sentence.contains("opened in a web view of the app"))
         #expect(!result.sentence.contains("was seen"))
         #expect(result.findings[0].evidence.contains { $0.label == "opening in a web view" })
         #expect(verdict["HR-33"].verdict == .fail)

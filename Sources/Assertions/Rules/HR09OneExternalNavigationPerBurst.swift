@@ -159,7 +159,7 @@ enum OneExternalNavigationPerBurst: Rule {
             // What was opened inside the app was not opened in the browser, whatever else was not seen.
             judgement.violation(
                 "no-navigation",
-                "\(taps)no navigation of the browser to \(target): it was opened in a web view (HR-33)",
+                "\(taps)no navigation of the browser to \(target): it was opened in a web view of the app",
                 evidence: evidence + [view.evidence("opening in a web view")])
             return
         }
