@@ -15,6 +15,8 @@ public struct JudgeOptions: Sendable {
     public var now: Instant?
     /// Tokens of other traces of the set: needles in this one too.
     public var foreignTokens: [Secret] = []
+    /// All tokens of the set, this trace's own included, for a search that only asks which of them the trace holds.
+    public var foreign: ForeignTokens?
     /// The installation's secret, which keys the digests that stand for secrets in evidence.
     public var installationKey: [UInt8] = []
     /// How much a session may hold.
@@ -88,6 +90,13 @@ public struct SessionJudge {
     /// Tokens that this trace showed, in session responses and in navigations to Chia: needles for the other traces of
     /// the set (`JudgeOptions.foreignTokens`).
     public var tokens: [Secret] { model.tokens.map { Secret($0) } }
+
+    /// Which of `JudgeOptions.foreign` were found in this trace, in some form; to be asked after `finish`.
+    public var foreignTokensSeen: [Secret] {
+        guard let foreign = options.foreign else { return [] }
+        let inPieces = model.splits.found.map(\.needle.number)
+        return model.foreignSeen.union(inPieces).sorted().compactMap { foreign.tokens[$0] }
+    }
 
     /// What the trace has shown so far of handoff and neutral URLs: what the requests of a withheld connection are held
     /// against (`JourneySorter`). Costs a pass over the session requests and projections.

@@ -44,8 +44,6 @@ public struct JudgedTrace: Sendable {
     public var verdict: TraceVerdict?
     /// One line: why it could not be read.
     public var error: String?
-    /// The SHA-256 of the file in hex, where it is known: copies of one file are one trace to rules over several.
-    public var sha256: String?
 
     /// A trace that was read.
     public init(path: String, verdict: TraceVerdict) {
@@ -156,11 +154,9 @@ public struct SetVerdict: Sendable {
 
     /// What one rule's result comes to for a gate.
     private static func outcome(of rule: RuleResult, gate: Set<String>, options: SetOptions) -> Outcome {
-        switch rule.verdict {
-        case .fail where rule.severity == .error || (options.strict && rule.severity == .warning): .violation
-        case .inconclusive where options.inconclusiveCounts && gate.contains(rule.id): .inconclusive
-        case .pass, .fail, .inconclusive, .notApplicable: .conforming
-        }
+        let counts = rule.severity == .error || (options.strict && rule.severity == .warning)
+        if rule.verdict == .fail, counts { return .violation }
+        return rule.isOpen && options.inconclusiveCounts && gate.contains(rule.id) ? .inconclusive : .conforming
     }
 
     private static func causes(of traces: [JudgedTrace]) -> [Cause] {
@@ -169,7 +165,7 @@ public struct SetVerdict: Sendable {
         for trace in traces {
             guard let verdict = trace.verdict else { continue }
             for rule in verdict.rules {
-                guard rule.verdict == .inconclusive, let reason = rule.reason else { continue }
+                guard let reason = rule.reason ?? rule.doubt else { continue }
                 let isGated = verdict.gate.contains(rule.id)
                 if let place = places[reason.code] {
                     if !causes[place].paths.contains(trace.path) { causes[place].paths.append(trace.path) }

@@ -120,6 +120,9 @@ public struct RuleResult: Hashable, Sendable {
     public var sentence: String
     /// Set exactly when the verdict is inconclusive.
     public var reason: InconclusiveReason?
+    /// What is in doubt beside a violation of severity warning: one that counts may be behind it, so that a gate takes
+    /// the rule for open.
+    public var doubt: InconclusiveReason?
     /// What a pass rests on.
     public var assumptions: [Assumption]
     /// Violations and things worth knowing.
@@ -128,6 +131,9 @@ public struct RuleResult: Hashable, Sendable {
     public var lookedAt: [Evidence]
     /// Violations that exceptions of the policy accept: such a pass proves no row of the matrix.
     public var acceptedViolations = 0
+
+    /// Whether a violation of severity error can be neither shown nor excluded.
+    public var isOpen: Bool { verdict == .inconclusive || doubt != nil }
 
     /// Makes a result.
     public init(

@@ -451,8 +451,11 @@ import Testing
         #expect(try session.judge()["HR-35"].reason?.code == "no-keys")
     }
 
-    @Test func anAnswerWithoutAURLIsNotDecided() throws {
-        #expect(try judge("https://chia.health/nothing").reason?.code == "handoff-url-unknown")
+    @Test func aURLWithoutATokenFailsWhateverElseIsInDoubt() throws {
+        let result = try judge("https://chia.health/nothing")
+        #expect(result.verdict == .fail && result.severity == .warning, "\(result)")
+        #expect(result.findings.map(\.kind) == ["no-token"])
+        #expect(result.doubt?.code == "handoff-url-unknown")
     }
 
     @Test func withoutAURLItIsNotApplicable() throws {

@@ -221,7 +221,9 @@ import Testing
     @Test func whatCouldNotBeReachedExcusesTheTap() throws {
         let result = try judge { $0.unreachable(.app, "api.partner.example", at: 31) }
         #expect(result.reason?.code == "dial-failed", "\(result)")
-        #expect(result.sentence.contains("on share without a session request, but"), "\(result)")
+        #expect(
+            result.sentence.contains("on share, but no session request within 10 s, and the proxy could not reach"),
+            "\(result)")
     }
 
     private static let empty = #"{"catalogId":"item-4711-abcdef","items":[]}"#

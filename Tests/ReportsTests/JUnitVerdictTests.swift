@@ -37,6 +37,15 @@ import Testing
         #expect(Self.report(Self.result(.inconclusive, .error), gate: ["HR-48"]).contains("<error type=\"why\""))
     }
 
+    /// What is in doubt beside a warning leaves a gated rule open.
+    @Test func aWarningBesideADoubtIsAnErrorOnlyWhenGated() {
+        var result = Self.result(.fail, .warning)
+        result.doubt = InconclusiveReason(code: "why", sentence: "s", remedy: "r")
+        #expect(Self.report(result).contains("<system-out>"))
+        #expect(Self.report(result, gate: ["HR-48"]).contains("<error type=\"why\" message=\"s\""))
+        #expect(Self.report(result, gate: ["HR-48"], isStrict: true).contains("<failure type=\"thing\""))
+    }
+
     @Test func textIsMadeSafe() {
         let text = Self.report(Self.result(.fail, .error, sentence: "a<b & \"c\" \u{1}\u{FFFE}"))
         #expect(text.contains("a&lt;b &amp; &quot;c&quot; \u{FFFD}\u{FFFD}"))

@@ -10,7 +10,7 @@ internal import SessionTrace
 /// | `change` | of a variant of U: what was done to it (`BrowserForm.Difference`) |
 /// | `fields` | names of all request header fields, in order |
 /// | `h.NAME` | values of the fields that tell sender and purpose |
-/// | `referer`, `origin` | host roles; `android-app://PACKAGE` for a program |
+/// | `referer`, `origin` | host roles; `android-app://PACKAGE` for a program; `null`, `app` or `extension` for what is no page of the web |
 /// | `range`, `wants-page`, `revalidates` | said by Range, Accept and Cache-Control |
 /// | `cookies`, `set-cookies` | names with keyed digests of values |
 /// | `location-…` | host, query, fragment, digest and relation of a redirect's target |
@@ -64,7 +64,8 @@ struct KeptHead {
                 attributes[name] = RequestHead.programScheme + redactor.name(program)
                 continue
             }
-            attributes[name] = WebAddress(value).map { roles.role(of: $0.host).rawValue } ?? "none"
+            attributes[name] =
+                PageOrigin(value)?.rawValue ?? WebAddress(value).map { roles.role(of: $0.host).rawValue } ?? "none"
         }
         if fields.first("range") != nil { attributes["range"] = "true" }
         if fields.first("accept")?.holds("text/html") == true { attributes["wants-page"] = "true" }

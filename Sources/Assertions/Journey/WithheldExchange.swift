@@ -14,6 +14,8 @@ struct WithheldExchange {
 
     /// A host of whose name nothing was kept.
     static let unnamedHost = "withheld.invalid"
+    /// What the path of an address begins with that was not kept.
+    static let unnamedPath = "/withheld/"
 
     /// Nil when the event lacks what every exchange has.
     func read(_ event: ProxyEvent, on connection: ConnectionID) -> Exchange? {
@@ -96,7 +98,7 @@ struct WithheldExchange {
         if toNeutral == .equalNormalised || toNeutral == .variant, let known = neutral?.address {
             return variant(of: known)
         }
-        var path = "/withheld/\(digest)"
+        var path = Self.unnamedPath + digest
         if toHandoff != .other {
             // A token of another session is one of which only the shape matters.
             let token = handoff?.token ?? Token.prefix + "withheld\(digest)"
@@ -142,6 +144,7 @@ struct WithheldExchange {
     /// An address of a host with this role.
     private func origin(role: String?) -> String {
         if let role, RequestHead.program(role) != nil { return role }
+        if let page = role.flatMap({ PageOrigin(rawValue: $0) }) { return page.example }
         guard let role = role.flatMap({ HostRole(rawValue: $0) }) else { return "about:blank" }
         var host: HostName?
         if role.isChia {

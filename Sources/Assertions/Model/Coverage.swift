@@ -236,6 +236,8 @@ extension Session {
                 remedy:
                     "add to \(policyLine):  requests: {session: {method: \(attempt.first.record.method), path: \(redactor.path(path))}}"
             )
+        } else {
+            doubtUnlistedRequests(&judgement)
         }
         doubtChiaHost(&judgement)
     }

@@ -8,6 +8,9 @@ enum HostRole: String, Hashable, Sendable {
 
     /// One of Chia's own hosts.
     var isChia: Bool { self == .chia || self == .chiaAPI || self == .chiaAssets }
+
+    /// One of the partner's hosts.
+    var isPartners: Bool { self == .partner || self == .partnerAssets || self == .returnHost }
 }
 
 /// Names to roles: the policy's domains at label boundaries, through the CNAME chains that captured answers gave.

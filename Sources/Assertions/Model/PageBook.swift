@@ -55,10 +55,7 @@ extension RequestRecord {
     /// The host of the page that asked for it, where the browser names one.
     var askingPage: HostName? { originHost ?? refererHost }
 
-    /// Whether the browser sent it of its own accord, such as a suggestion for its address bar: `Sec-Fetch-Site: none` is
-    /// never said of what a page asks for, and it is no navigation that a program could have asked for.
-    var isOfBrowserItself: Bool {
-        guard actor.actor == .browser, fetchSite == "none", let fetchMode, askingPage == nil else { return false }
-        return fetchMode != "navigate" && fetchDestination != "document"
-    }
+    /// Whether no page asked for it: browsers say `Sec-Fetch-Site: none` of what they send of their own accord and of
+    /// addresses that a person or a program gave them, and never of what a page asks for.
+    var isOfNoPage: Bool { fetchSite == "none" && askingPage == nil && pageOrigin != .browserExtension }
 }

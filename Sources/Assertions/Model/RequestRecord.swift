@@ -14,6 +14,8 @@ struct RequestRecord: Hashable, Sendable {
     var started: PacketReference
     var requestEnded: PacketReference
     var ended: PacketReference
+    /// When its connection was opened; nil where that was not seen.
+    var connectionOpened: Instant?
     var client: Endpoint?
     var endpoints: String?
     var actor: ActorReading
@@ -25,6 +27,12 @@ struct RequestRecord: Hashable, Sendable {
     var speculation: String?
     var refererHost: HostName?
     var originHost: HostName?
+    /// What the page is that its Origin names, where it is none of the web's.
+    var pageOrigin: PageOrigin?
+    /// The browser's own service that it goes to, in words.
+    var browserService: String?
+    /// Whether its User-Agent is that of a program of the browser's own, which fetches for no page.
+    var isByBrowserProgram: Bool
     var hasRange: Bool
     /// Whether some of its fields could not be read, so that what they say of the sender is not known.
     var hasUnknownFields: Bool
@@ -59,16 +67,21 @@ struct RequestRecord: Hashable, Sendable {
         started = request.started
         requestEnded = request.ended
         ended = exchange.ended
+        connectionOpened = flow.flatMap { $0.connection.startSeen ? $0.connection.opened.time : nil }
         client = flow?.connection.client
         endpoints = flow.map { "\($0.connection.client) → \($0.connection.server)" }
         self.actor = actor
-        previewAgent = fields.first("user-agent").flatMap(UserAgent.previewAgent)
+        let agent = fields.first("user-agent")
+        previewAgent = agent.flatMap(UserAgent.previewAgent)
+        isByBrowserProgram = agent.map(ServiceAgents.isBrowserProgram) ?? false
         fetchSite = fields.first("sec-fetch-site")
         fetchMode = fields.first("sec-fetch-mode")
         fetchDestination = fields.first("sec-fetch-dest")
         speculation = Self.speculation(fields)
         refererHost = fields.first("referer").flatMap { WebAddress($0)?.host }
         originHost = fields.first("origin").flatMap { WebAddress($0)?.host }
+        pageOrigin = fields.first("origin").flatMap { PageOrigin($0) }
+        browserService = BrowserServices.words(request, host: host)
         hasUnknownFields = fields.hasUnknownFields
         hasRange = fields.first("range") != nil
         isReport = fields.first("content-type")?.lowercased().hasPrefix(Self.reportType) ?? false

@@ -6,6 +6,17 @@ enum ServiceAgents {
     /// What the User-Agent begins with, whose it is, and what it is in words.
     static let rows: [(prefix: String, actor: Actor, words: String)] = [
         ("MobileSafari/", .browser, "Safari's own fetches"),
+        ("SafariBookmarksSyncAgent/", .browser, "Safari's sync"),
+        ("com.apple.SafariBookmarksSyncAgent/", .browser, "Safari's sync"),
+        ("com.apple.Safari.", .browser, "Safari's own fetches"),
+        ("webbookmarksd/", .browser, "Safari's sync"),
+        // What Chromium's browsers call themselves in their sync: `Chrome ANDROID-PHONE 140.0.7339.51 (…) channel(stable)`.
+        ("Chrome ANDROID-", .browser, "the sync of Chrome and its kin"),
+        ("Chrome IOS-", .browser, "the sync of Chrome and its kin"),
+        ("Firefox-iOS-", .browser, "Firefox' sync"),
+        ("Firefox-Android-", .browser, "Firefox' sync"),
+        ("CloudKit/", .unknown, "iCloud's sync for Safari and apps"),
+        ("cloudd/", .unknown, "iCloud's sync for Safari and apps"),
         ("com.apple.WebKit.Networking/", .unknown, "the network process of Safari and of web views"),
         ("SafariViewService/", .unknown, "Safari's view over an app"),
         ("AppleCoreMedia/", .unknown, "the media player of browsers and apps"),
@@ -14,6 +25,11 @@ enum ServiceAgents {
         ("Google-Android-IntentFilterVerifier/", .os, "the verifier of app links"),
         ("com.google.android.gms/", .os, "Google Play services"),
     ]
+
+    /// Whether a User-Agent is that of a program of the browser's own, which fetches for no page.
+    static func isBrowserProgram(_ agent: String) -> Bool {
+        rows.first { agent.hasPrefix($0.prefix) }?.actor == .browser
+    }
 
     /// The reading for a User-Agent; nil when it is none of these.
     static func reading(of agent: String) -> ActorReading? {

@@ -14,6 +14,9 @@ struct Session {
 
     let marks: MarkBook.Reading
     let attempts: [Attempt]
+    /// Requests that say what a session request says, on a path that the policy does not name, without a handoff URL in
+    /// their answer.
+    let unlistedRequests: [SessionRequest]
     let bursts: [Burst]
     /// Set when the host names no partner and the session's host was taken for it.
     let inferredPartner: [HostName]
@@ -46,6 +49,8 @@ struct Session {
     /// What stands in the app's messages that must not.
     let contents: ContentLog
     let redirects: [WebAddress: RequestRecord]
+    /// Where views inside the app were redirected to, and by which request.
+    let viewRedirects: [WebAddress: RequestRecord]
     let statusLike: [RequestRecord]
     /// Which TLS stacks came with which User-Agents.
     let stacks: StackBook

@@ -65,7 +65,27 @@ extension Session {
             doubtSessionTraffic(&judgement)
         }
         doubtPolicy(&judgement)
+        doubtSessionBypass(&judgement)
         assumePartner(&judgement)
+    }
+
+    /// A pass that speaks of every session request rests on all of them having been seen: one that went around the proxy
+    /// may be what the rule forbids.
+    func doubtSessionBypass(_ judgement: inout Judgement) {
+        if !attempts.isEmpty || !shareBursts.isEmpty { doubtBypass(&judgement) }
+    }
+
+    /// A request that says what a session request says, on a path that the policy does not name.
+    func doubtUnlistedRequests(_ judgement: inout Judgement) {
+        guard let request = unlistedRequests.first else { return }
+        let path = redactor.path(request.record.address?.path ?? request.record.pathTemplate)
+        judgement.doubt(
+            "policy-mismatch",
+            "\(request.record.method) \(request.record.pathTemplate) says what the session request says "
+                + "(packet \(request.record.started.number)), but the policy says \(policy.requests.session), and no handoff URL came back",
+            remedy:
+                "add to \(policyLine):  requests: {session: {path: \(path)}}; or, if it is no session request,  requests: {allow: [\"\(request.record.method) \(path)\"]}"
+        )
     }
 }
 

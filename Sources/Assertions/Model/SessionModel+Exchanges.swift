@@ -128,7 +128,7 @@ extension SessionModel {
         for name in SessionRequest.loose {
             if let value = request.fields.first(name) { loose[name] = redactor.digest(value) }
         }
-        let session = SessionRequest(
+        var session = SessionRequest(
             record: RequestRecord(exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor),
             matchesTemplate: matches, keys: keys, hasUnknownFields: request.fields.hasUnknownFields,
             hasCredential: policy.requests.credential.contains { $0.isIn(request.fields) },
@@ -140,6 +140,10 @@ extension SessionModel {
             catalogID: value?.value(at: policy.fields.catalogID).flatMap(Self.text),
             disclosureVersion: value?.value(at: policy.fields.disclosureVersion).flatMap(Self.text),
             looseFields: loose, answer: answer, responseIsWhole: exchange.response?.body.isWhole ?? false)
+        session.saysItIsOne =
+            !matches && !actor.actor.isElsewhere && value?.value(at: policy.fields.affirmed) != nil
+            && !policy.requests.allow.contains { $0.matches(method: request.method, path: request.path) }
+            && (!keys.isEmpty || host.map { roles.role(of: $0) } != .telemetry)
         requestIndex[exchange.id] = requests.count
         requests.append(session)
         requestBytes += body.count + session.rawBody.count
@@ -188,11 +192,12 @@ extension SessionModel {
     private mutating func keepRedirect(
         _ exchange: Exchange, _ request: Request, _ flow: Flow?, _ host: HostName?, _ actor: ActorReading
     ) {
-        guard actor.actor == .browser, let response = exchange.response, (300..<400).contains(response.status),
-            redirects.count < 5_000
+        guard actor.actor == .browser || actor.actor == .webview, let response = exchange.response,
+            (300..<400).contains(response.status), redirects.count + viewRedirects.count < 5_000
         else { return }
         let record = RequestRecord(exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor)
-        if let location = record.location { redirects[location] = record }
+        guard let location = record.location else { return }
+        if actor.actor == .browser { redirects[location] = record } else { viewRedirects[location] = record }
     }
 
     private static let statusWords: Set<String> = ["status", "orders", "order-status", "order_status", "orderstatus"]

@@ -64,6 +64,7 @@ extension SessionModel {
         return Session(
             policy: policy, roles: roles, redactor: redactor, summary: summary,
             isWhole: hasEnded && summary.isComplete, span: span(attempts), marks: reading, attempts: attempts,
+            unlistedRequests: unlistedRequests(beside: attempts),
             bursts: bursts, inferredPartner: inferred,
             projections: projections, requests: requestLog,
             pages: PageBook(requestLog.requests, redirects: redirects, roles: roles), vendors: vendors,
@@ -73,7 +74,7 @@ extension SessionModel {
             chiaRequests: chiaRequests, leaks: leaks, splits: splits.found, selections: selections,
             knowsSelection: knowsSelection,
             scanGaps: scanGaps.sorted { ($0.started, $0.evidence.subject) < ($1.started, $1.evidence.subject) },
-            contents: contents, redirects: redirects,
+            contents: contents, redirects: redirects, viewRedirects: viewRedirects,
             statusLike: statusLike.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) },
             stacks: stacks, browsing: sortedBrowsing(),
             activities: activities.sorted { $0.span.earliest < $1.span.earliest },
@@ -93,6 +94,16 @@ extension SessionModel {
             foregrounds: ForegroundFinder.foregrounds(
                 marks: reading.marks, projections: projections,
                 handoffs: reading.taps.filter(\.isAction).map(\.span.earliest) + attempts.map(\.started) + opened))
+    }
+
+    /// What says that it is a session request, and counts as none: its path is neither the policy's nor an attempt's.
+    private func unlistedRequests(beside attempts: [Attempt]) -> [SessionRequest] {
+        let counted = attempts.flatMap(\.messages).map(\.record)
+        let ids = Set(counted.map(\.id))
+        let paths = Set(counted.map(\.pathTemplate))
+        return requests.filter {
+            $0.saysItIsOne && !ids.contains($0.record.id) && !paths.contains($0.record.pathTemplate)
+        }
     }
 
     /// A URL that the browser opened was delivered, whatever acknowledgement is missing from the capture; unless another

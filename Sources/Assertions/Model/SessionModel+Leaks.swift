@@ -84,15 +84,15 @@ extension SessionModel {
 
     /// What a response holds of the values that are known now, in every decoding; no leak, and kept nowhere: for rules
     /// about what the app receives (RULES HR-36, HR-55).
-    mutating func found(in response: Response) -> ScanResult { scanner.scan(response) }
+    mutating func found(in response: Response) -> ScanResult { noted(scanner.scan(response)) }
 
     /// The same of a WebSocket message, whoever sent it.
-    mutating func found(in message: Message) -> ScanResult { scanner.scan(message) }
+    mutating func found(in message: Message) -> ScanResult { noted(scanner.scan(message)) }
 
     /// The server name and the protocols that a client offered.
     mutating func search(_ hello: ClientHello, _ flow: Flow) {
-        var hits = hello.serverName.map { scanner.scan(serverName: $0).hits } ?? []
-        hits += scanner.scan(applicationProtocols: hello.applicationProtocols).hits
+        var hits = hello.serverName.map { noted(scanner.scan(serverName: $0)).hits } ?? []
+        hits += noted(scanner.scan(applicationProtocols: hello.applicationProtocols)).hits
         guard !hits.isEmpty else { return }
         let name = hello.serverName ?? flow.names.first
         let evidence = Evidence(
@@ -112,7 +112,7 @@ extension SessionModel {
     }
 
     private mutating func scan(_ exchange: Exchange, _ flow: Flow?) {
-        let result = scanner.scan(exchange)
+        let result = noted(scanner.scan(exchange))
         guard let request = exchange.request else { return }
         let mayBeSplit = knowsToken && request.method != "CONNECT"
         guard !result.isEmpty || mayBeSplit else { return }
@@ -168,7 +168,7 @@ extension SessionModel {
     /// The name of a DNS question.
     mutating func search(_ lookup: NameLookup) {
         guard let name = lookup.name else { return }
-        let result = scanner.scan(lookup)
+        let result = noted(scanner.scan(lookup))
         guard !result.isEmpty || knowsToken else { return }
         var leak = LeakRecord(carrier: .lookup(name, evidence(lookup)), hits: [])
         let domain = SplitWatch.domain(of: name)
@@ -196,7 +196,7 @@ extension SessionModel {
     }
 
     private mutating func scan(_ message: Message, _ flow: Flow?) {
-        let result = scanner.scan(message)
+        let result = noted(scanner.scan(message))
         let isSmall = message.payload.bytes.count <= SplitWatch.smallField
         guard !result.isEmpty || (knowsToken && isSmall) else { return }
         let host = flow?.names.first

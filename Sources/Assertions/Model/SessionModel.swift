@@ -59,9 +59,14 @@ struct SessionModel: Sendable {
     var knowsSelection = false
     /// Whether a handoff URL or token is known, of which pieces may be sent.
     var knowsToken = false
+    /// What other traces are searched for too, and which of it was found here, by the needles' numbers.
+    let foreign: ForeignTokens?
+    var foreignSeen: Set<Int> = []
     /// Tokens that this trace itself showed.
     var tokens: [String] = []
     var redirects: [WebAddress: RequestRecord] = [:]
+    /// The same of views inside the app.
+    var viewRedirects: [WebAddress: RequestRecord] = [:]
     /// What the rules about openings need beside the requests to Chia.
     var browsing = Browsing()
     /// Which TLS stacks came with which User-Agents.
@@ -107,8 +112,14 @@ struct SessionModel: Sendable {
         limits = options.limits
         redactor = Redactor(installationKey: options.installationKey)
         roles = HostRoles(policy.hosts)
-        scanner = LeakScanner(
-            redactor: redactor, digestKeys: policy.forbidden.digestKeys.map { Secret($0) })
+        foreign = options.foreign
+        scanner =
+            options.foreign?.scanner
+            ?? LeakScanner(redactor: redactor, digestKeys: policy.forbidden.digestKeys.map { Secret($0) })
+        if let foreign = options.foreign {
+            needles = foreign.needles
+            knowsToken = !foreign.tokens.isEmpty
+        }
         names = NameTable(limit: options.limits.names)
         marks = MarkBook(limit: options.limits.marks)
         dark = DarkTraffic(limit: options.limits.darkHosts)

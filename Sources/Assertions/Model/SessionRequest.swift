@@ -36,6 +36,8 @@ struct SessionRequest: Hashable, Sendable {
     var delivery: Delivery?
     /// When the device closed its side of the connection; nil when it did not.
     var clientFinished: Instant?
+    /// Whether it says what a session request says (it is affirmed), whatever its path is and was answered.
+    var saysItIsOne = false
 
     /// Fields that may change between attempts of one operation.
     static let loose = ["date", "traceparent", "tracestate", "authorization", "user-agent", "cookie", "x-request-id"]

@@ -114,6 +114,11 @@ struct UserAgent: Sendable {
         if request.fields.values("sec-ch-ua").contains(where: { $0.contains("Android WebView") }) {
             return "Sec-CH-UA names Android WebView"
         }
+        for name in ["origin", "referer"] {
+            if let value = request.fields.first(name), PageOrigin(value) == .app {
+                return "\(name == "origin" ? "Origin" : "Referer") of a page inside an app"
+            }
+        }
         return nil
     }
 

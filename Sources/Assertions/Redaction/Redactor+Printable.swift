@@ -47,10 +47,8 @@ extension RuleResult {
     var printable: RuleResult {
         var result = self
         result.sentence = Redactor.printable(sentence)
-        result.reason = reason.map {
-            InconclusiveReason(
-                code: $0.code, sentence: Redactor.printable($0.sentence), remedy: Redactor.printable($0.remedy))
-        }
+        result.reason = reason?.printable
+        result.doubt = doubt?.printable
         result.assumptions = assumptions.map {
             Assumption(code: $0.code, sentence: Redactor.printable($0.sentence))
         }
@@ -62,6 +60,12 @@ extension RuleResult {
         }
         result.lookedAt = lookedAt.map(\.printable)
         return result
+    }
+}
+
+extension InconclusiveReason {
+    fileprivate var printable: InconclusiveReason {
+        InconclusiveReason(code: code, sentence: Redactor.printable(sentence), remedy: Redactor.printable(remedy))
     }
 }
 

@@ -39,7 +39,6 @@ enum NoProbeOfHandoffURL: Rule {
         judgement.passSentence =
             "\(counted(navigations, "request")) for \(counted(session.urls.count, "handoff URL")) and "
             + "\(counted(session.neutralURLs.count, "neutral URL")), all navigations of the browser"
-        doubtUnread(session, &judgement)
         session.doubtChiaHoles(exceptBrowser: false, &judgement)
         session.doubtUnnamedAnswer(&judgement)
         if session.urls.isEmpty { session.doubtMissingAttempts(&judgement) }
@@ -110,18 +109,5 @@ enum NoProbeOfHandoffURL: Rule {
             $0.actor.actor == .browser && $0.isNavigation && $0.ended.time <= record.started.time
                 && $0.host == record.host && $0.address?.path == record.address?.path
         }
-    }
-
-    private static func doubtUnread(_ session: Session, _ judgement: inout Judgement) {
-        let unread = session.dark.filter { host, traffic in
-            traffic.lastData != nil
-                && (session.roles.isChia(host) || session.neutralURLs.contains { $0.address.host == host })
-                && !traffic.isOnly(.browser)
-        }
-        guard let host = unread.keys.min(by: { $0.text < $1.text }), let traffic = unread[host] else { return }
-        judgement.doubt(
-            traffic.reason.rawValue,
-            "\(traffic.connections) \(traffic.connections == 1 ? "connection" : "connections") to \(host) could not be read, and may hold a probe",
-            remedy: Session.remedy(traffic.reason))
     }
 }

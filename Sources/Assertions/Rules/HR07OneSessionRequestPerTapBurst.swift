@@ -7,7 +7,8 @@ internal import SessionTrace
 /// operation. A burst is counted whatever was answered between its taps. Within it there is one key, and a further
 /// attempt only after the one before ended uncertain, with a status that allows both, or with an authentication
 /// challenge. What counts as one attempt is in RULES 0.4; each collapse is in the evidence. A new key after an uncertain
-/// end without a further tap is HR-14's matter, a second request after success without one HR-17's.
+/// end without a further tap is HR-14's matter, a second request after success without one HR-17's. A tap that no request
+/// follows within `tap-to-request` was lost: a warning, unless sharing was withdrawn.
 ///
 /// Inconclusive: no tap marks; a burst at the edge of the trace; unread traffic of the session's host; a share tap
 /// without any request that looks like an attempt; several devices.
@@ -17,7 +18,8 @@ enum OneSessionRequestPerTapBurst: Rule {
         sentence: "A burst of taps on the share action makes exactly one session request.",
         heading: "The tap sequence", matrix: ["M-10"],
         inconclusiveWhen:
-            "taps are not marked, the burst lies at the edge of the trace, or session traffic stayed unread")
+            "taps are not marked, the burst lies at the edge of the trace, or session traffic stayed unread or went around the proxy",
+        options: ["timing: {double-tap, tap-to-request}"])
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no share tap and no session request"
@@ -71,6 +73,7 @@ enum OneSessionRequestPerTapBurst: Rule {
                 remedy: "judge one device at a time (--filter 'host ADDRESS')")
             return
         }
+        judgeLateness(of: first, burst, session, &judgement)
         for (previous, attempt) in zip(attempts, attempts.dropFirst()) {
             judge(attempt, after: previous, in: burst, session, &judgement)
         }
@@ -189,12 +192,44 @@ enum OneSessionRequestPerTapBurst: Rule {
                 remedy: "record until the flow is over")
             return
         }
-        let end = burst.lastTap.span.latest.advanced(byNanoseconds: wait.count)
+        reportLost(burst, burst.lastTap, "but no session request within \(wait)", session, &judgement)
+    }
+
+    /// A request that came later than one is waited for did not come of the tap, unless it repeats what was under way.
+    private static func judgeLateness(
+        of first: Attempt, _ burst: Burst, _ session: Session, _ judgement: inout Judgement
+    ) {
+        guard !burst.isGeneric, let tap = burst.taps.last(where: { $0.reach <= first.started }) else { return }
+        let wait = session.policy.timing.tapToRequest
+        let late = Nanoseconds(first.started.nanoseconds(since: tap.span.latest))
+        guard late > wait else { return }
+        // What took long to connect was begun in time.
+        if let opened = first.first.record.connectionOpened, opened >= burst.reach,
+            opened.nanoseconds(since: tap.span.latest) <= wait.count
+        {
+            return
+        }
+        let joined = session.attempts.last { $0.started < burst.reach }
+        if let joined, joined.key != nil, joined.key == first.key { return }
+        reportLost(
+            burst, tap, "but the session request came \(late) after it, not within \(wait)", session, &judgement)
+    }
+
+    /// A tap of which no request came in time, and nothing else is to blame for it.
+    private static func reportLost(
+        _ burst: Burst, _ tap: Tap, _ what: String, _ session: Session, _ judgement: inout Judgement
+    ) {
+        let wait = session.policy.timing.tapToRequest
+        let end = tap.span.latest.advanced(byNanoseconds: wait.count)
+        if session.isOffline(from: burst.started, until: end) {
+            return judgement.information(
+                "offline-tap", "\(burst.words) on share while the network was cut, \(what)", evidence: burst.evidence)
+        }
         if let failure = session.failure(
             from: burst.reach, to: end, where: { $0.map(session.mayServeSessions) ?? true })
         {
             judgement.doubt(
-                failure.kind.rawValue, "\(burst.words) on share without a session request, but \(failure.sentence)",
+                failure.kind.rawValue, "\(burst.words) on share, \(what), and \(failure.sentence)",
                 remedy: failure.remedy)
             return
         }
@@ -206,8 +241,8 @@ enum OneSessionRequestPerTapBurst: Rule {
         }
         guard !withdrew else { return }
         judgement.violation(
-            "lost-tap", severity: .warning, "\(burst.words) on share, but no session request within \(wait)",
-            place: [session.policy.requests.session.path.text], evidence: burst.evidence)
+            "lost-tap", severity: .warning, "\(burst.words) on share, \(what)",
+            place: [session.policy.requests.session.path.text], evidence: burst.evidence, restsOnSilence: true)
     }
 
     /// Order alone: two keys for one item that overlap, or start within the double-tap time, are two requests of one burst.

@@ -13,7 +13,7 @@ enum NoOverlappingAttempts: Rule {
         id: "HR-08", name: "no-overlapping-attempts", severity: .error,
         sentence: "No two session requests are in flight at the same time.",
         heading: "The tap sequence", matrix: ["M-10"],
-        inconclusiveWhen: "session traffic stayed unread, or an attempt's end was not seen")
+        inconclusiveWhen: "session traffic stayed unread or went around the proxy, or an attempt's end was not seen")
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no session request"

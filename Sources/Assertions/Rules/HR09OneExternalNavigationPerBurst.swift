@@ -71,8 +71,10 @@ enum OneExternalNavigationPerBurst: Rule {
         let asking = session.urls.indices.filter { labels.contains(session.urls[$0].label) }
             .flatMap { session.index.requestsByURL[$0] ?? [] }.sorted()
         let opened = session.navigations(among: asking, from: due)
+        let inside = session.navigations(among: asking, by: [.webview]).filter { $0.started >= due }
         report(
-            opened, target: "the handoff URL \(urls.map(\.label).joined(separator: " or "))", burst: burst, due: due,
+            opened, inside, target: "the handoff URL \(urls.map(\.label).joined(separator: " or "))", burst: burst,
+            due: due,
             host: urls[0].address?.host, because: urls.map(\.evidence), session, &judgement, &counts)
     }
 
@@ -98,8 +100,10 @@ enum OneExternalNavigationPerBurst: Rule {
             counts.append("\(burst.words) on the neutral action while a session request was under way: no navigation")
             return
         }
+        let inside = session.navigations(among: session.index.requestsForNeutral, by: [.webview])
+            .filter { $0.started >= burst.reach && $0.started < limit }
         report(
-            opened, target: "the neutral URL", burst: burst, due: burst.lastTap.span.latest,
+            opened, inside, target: "the neutral URL", burst: burst, due: burst.lastTap.span.latest,
             host: session.neutralURLs[0].address.host, because: [], session, &judgement, &counts)
     }
 
@@ -109,7 +113,8 @@ enum OneExternalNavigationPerBurst: Rule {
     }
 
     private static func report(
-        _ opened: [Navigation], target: String, burst: Burst?, due: Instant, host: HostName?, because: [Evidence],
+        _ opened: [Navigation], _ inside: [Navigation], target: String, burst: Burst?, due: Instant, host: HostName?,
+        because: [Evidence],
         _ session: Session, _ judgement: inout Judgement, _ counts: inout [String]
     ) {
         let taps = burst.map { "\($0.words): " } ?? ""
@@ -140,15 +145,24 @@ enum OneExternalNavigationPerBurst: Rule {
                 "\(taps)\(opened.count) navigations to \(target), but the further ones carry Cache-Control as a browser's reload does",
                 remedy: "mark reloads ({\"kind\":\"reload\"}), or leave the page alone")
         } else if opened.isEmpty {
-            judgeMissing(target, taps, due: due, host: host, (burst?.evidence ?? []) + because, session, &judgement)
+            judgeMissing(
+                target, taps, due: due, host: host, (burst?.evidence ?? []) + because, inside, session, &judgement)
         }
         doubtUnknown(session, target, due, &judgement)
     }
 
     private static func judgeMissing(
-        _ target: String, _ taps: String, due: Instant, host: HostName?, _ evidence: [Evidence], _ session: Session,
-        _ judgement: inout Judgement
+        _ target: String, _ taps: String, due: Instant, host: HostName?, _ evidence: [Evidence], _ inside: [Navigation],
+        _ session: Session, _ judgement: inout Judgement
     ) {
+        if let view = inside.first {
+            // What was opened inside the app was not opened in the browser, whatever else was not seen.
+            judgement.violation(
+                "no-navigation",
+                "\(taps)no navigation of the browser to \(target): it was opened in a web view of the app",
+                evidence: evidence + [view.evidence("opening in a web view")])
+            return
+        }
         let unread = session.dark.filter { name, traffic in
             traffic.lastData.map { $0 >= due } ?? false && (session.roles.isChia(name) || name == host)
         }

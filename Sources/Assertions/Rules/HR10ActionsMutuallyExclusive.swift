@@ -54,6 +54,7 @@ enum ActionsMutuallyExclusive: Rule {
         }
         session.doubtSessionFields(&judgement)
         session.doubtMarks(&judgement)
+        session.doubtUnlistedRequests(&judgement)
         session.doubtBypass(&judgement)
     }
 

@@ -14,7 +14,8 @@ enum KeyPresentAndUUIDv4: Rule {
         id: "HR-11", name: "key-present-and-uuidv4", severity: .error,
         sentence: "Every session request carries exactly one idempotency key, and it is a random UUIDv4.",
         heading: "The tap sequence", matrix: ["M-11"],
-        inconclusiveWhen: "a request's head was not read in full, or session traffic stayed unread")
+        inconclusiveWhen:
+            "a request's head was not read in full, or session traffic stayed unread or went around the proxy")
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no session request"
@@ -52,6 +53,7 @@ enum KeyPresentAndUUIDv4: Rule {
             session.doubtSessionTraffic(&judgement)
         }
         session.doubtPolicy(&judgement)
+        session.doubtSessionBypass(&judgement)
         session.assumePartner(&judgement)
     }
 

@@ -16,7 +16,7 @@ enum KeyUniqueAndRandom: Rule {
         sentence: "No idempotency key is used for two operations, and keys look random.",
         heading: "The tap sequence",
         inconclusiveWhen:
-            "it can't be told whether a success had reached the device, a body is not whole, or session traffic stayed unread",
+            "it can't be told whether a success had reached the device, a body is not whole, or session traffic stayed unread or went around the proxy",
         options: ["requests: {session: {key}}", "requests: {session: {abandon-on}}"],
         example:
             "The user shares an item, comes back later and shares another one; the app sends the key of the first share "
@@ -55,6 +55,7 @@ enum KeyUniqueAndRandom: Rule {
             session.doubtSessionTraffic(&judgement)
         }
         session.doubtPolicy(&judgement)
+        session.doubtSessionBypass(&judgement)
         session.assumePartner(&judgement)
     }
 

@@ -13,7 +13,9 @@ enum SameKeySameBody: Rule {
         id: "HR-13", name: "same-key-same-body", severity: .error,
         sentence: "A retry with the same key repeats the exact request: same address, same content bytes.",
         heading: "The tap sequence", matrix: ["M-11"],
-        inconclusiveWhen: "the content of an attempt is not whole in the trace, or session traffic stayed unread")
+        inconclusiveWhen:
+            "the content of an attempt is not whole in the trace, or session traffic stayed unread or went around the proxy"
+    )
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence =
@@ -42,6 +44,7 @@ enum SameKeySameBody: Rule {
         }
         doubtKeyless(session, &judgement)
         session.doubtPolicy(&judgement)
+        session.doubtSessionBypass(&judgement)
         session.assumePartner(&judgement)
     }
 

@@ -15,7 +15,9 @@ enum UncertainKeepsKey: Rule {
         sentence:
             "After a network error, 429 or server error the next attempt for the same selection has the same key.",
         heading: "The tap sequence", matrix: ["M-11"],
-        inconclusiveWhen: "an attempt's end or delivery was not seen, or the retry comes after the retry horizon")
+        inconclusiveWhen:
+            "an attempt's end or delivery was not seen, the retry comes after the retry horizon, or session traffic stayed unread or went around the proxy"
+    )
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence =
@@ -60,6 +62,7 @@ enum UncertainKeepsKey: Rule {
             session.doubtSessionTraffic(&judgement)
         }
         session.doubtPolicy(&judgement)
+        session.doubtSessionBypass(&judgement)
         session.assumePartner(&judgement)
     }
 

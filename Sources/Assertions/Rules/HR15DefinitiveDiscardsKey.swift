@@ -15,7 +15,7 @@ enum DefinitiveDiscardsKey: Rule {
         sentence: "After a definitive rejection neither its key nor its exact body is sent again.",
         heading: "The tap sequence",
         inconclusiveWhen:
-            "a rejection's delivery or an attempt's end was not seen, a body is not whole, or session traffic stayed unread",
+            "a rejection's delivery or an attempt's end was not seen, a body is not whole, or session traffic stayed unread or went around the proxy",
         options: ["outcomes: {either}"],
         example:
             "The backend answers 422; the user taps again, and the app sends the same key and body. The verdict names the "
@@ -51,6 +51,7 @@ enum DefinitiveDiscardsKey: Rule {
             session.doubtSessionTraffic(&judgement)
         }
         session.doubtPolicy(&judgement)
+        session.doubtSessionBypass(&judgement)
         session.assumePartner(&judgement)
     }
 

@@ -17,7 +17,7 @@ enum DefinitiveRefetchesProjection: Rule {
             "After a definitive rejection the next attempt follows a new projection and has its disclosure version.",
         heading: "The tap sequence",
         inconclusiveWhen:
-            "the projection crossed the rejection on its way, can't be read or told, or traffic of the partner stayed unread",
+            "the projection crossed the rejection on its way, can't be read or told, or traffic of the partner stayed unread or went around the proxy",
         options: ["requests: {projection}", "fields: {disclosure-version}", "outcomes: {either}"],
         example:
             "The backend answers an outdated disclosure with 422; the app tries again at once with a new key, and asks "
@@ -45,6 +45,7 @@ enum DefinitiveRefetchesProjection: Rule {
             session.doubtSessionTraffic(&judgement)
         }
         session.doubtPolicy(&judgement)
+        session.doubtSessionBypass(&judgement)
         session.assumePartner(&judgement)
     }
 

@@ -15,7 +15,8 @@ enum NoResendAfterSuccess: Rule {
         sentence:
             "After a delivered success nothing is sent with its key, and no new operation begins without a share tap.",
         heading: "The tap sequence",
-        inconclusiveWhen: "the success's delivery was not seen, no tap is marked, or session traffic stayed unread",
+        inconclusiveWhen:
+            "the success's delivery was not seen, no tap is marked, or session traffic stayed unread or went around the proxy",
         options: ["timing: {observe-after}"],
         example:
             "The answer with the handoff URL arrives; 3 s later the app sends the same request again. The verdict names both "
@@ -49,6 +50,7 @@ enum NoResendAfterSuccess: Rule {
             session.doubtSessionTraffic(&judgement)
         }
         session.doubtPolicy(&judgement)
+        session.doubtSessionBypass(&judgement)
         session.assumePartner(&judgement)
     }
 

@@ -15,7 +15,7 @@ enum SessionGoesToPartnerOnly: Rule {
         sentence: "Session requests go to the partner's backend over TLS, and to no other host.",
         heading: "Who talks to whom",
         inconclusiveWhen:
-            "the policy does not name the request's path or its host's role, or session traffic stayed unread",
+            "the policy does not name the request's path or its host's role, or session traffic stayed unread or went around the proxy",
         options: ["hosts: {partner}", "requests: {session: {method, path}}"],
         example:
             "The app posts to /v2/handoff-sessions on a Chia host itself, with the key that its backend should hold. The "
@@ -70,7 +70,7 @@ enum SessionGoesToPartnerOnly: Rule {
         } else {
             judgement.violation(
                 "session-to-other-host",
-                "attempt \(attempt.number) went to \(host) (\(role.rawValue)); the policy's partner is \(session.policy.hosts.partner.map(\.description).joined(separator: ", "))",
+                "attempt \(attempt.number) went to \(host) (\(role.rawValue)); the policy's partner is \(session.policy.hosts.partner.map(\.description).joined(separator: ", ")). If \(host) is the partner's too, add it in \(session.policyLine):  hosts: {partner: [\((session.policy.hosts.partner.map(\.description) + [host]).joined(separator: ", "))]}",
                 place: [role.rawValue, message.record.pathTemplate], evidence: evidence)
         }
     }

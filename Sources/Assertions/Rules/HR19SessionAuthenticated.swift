@@ -14,7 +14,7 @@ enum SessionAuthenticated: Rule {
         id: "HR-19", name: "session-authenticated", severity: .warning,
         sentence: "Every session request carries a credential.", heading: "The tap sequence",
         inconclusiveWhen:
-            "fields of a request's head could not be read, or the policy says that the credential is a client certificate",
+            "fields of a request's head could not be read, the policy says that the credential is a client certificate, or session traffic stayed unread or went around the proxy",
         options: ["requests: {session: {credential}}"],
         example:
             "A session request goes out with neither Authorization nor Cookie and is answered with 201: anybody could have "

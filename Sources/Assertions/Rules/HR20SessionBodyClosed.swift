@@ -14,7 +14,8 @@ enum SessionBodyClosed: Rule {
         sentence:
             "The body of a session request is JSON with catalog id, disclosure version, affirmed and its time, and no further field.",
         heading: "The tap sequence",
-        inconclusiveWhen: "the content is not whole in the trace or can't be decoded, or session traffic stayed unread",
+        inconclusiveWhen:
+            "the content is not whole in the trace or can't be decoded, or session traffic stayed unread or went around the proxy",
         options: [
             "fields: {catalog-id, disclosure-version, affirmed, affirmed-at}", "requests: {session: {key}}",
         ],

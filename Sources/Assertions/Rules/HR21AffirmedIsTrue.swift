@@ -11,7 +11,8 @@ enum AffirmedIsTrue: Rule {
         id: "HR-21", name: "affirmed-is-true", severity: .error,
         sentence: "Every session request says that the user affirmed, by the JSON value true.",
         heading: "The tap sequence",
-        inconclusiveWhen: "the content is not whole in the trace or can't be decoded, or session traffic stayed unread",
+        inconclusiveWhen:
+            "the content is not whole in the trace or can't be decoded, or session traffic stayed unread or went around the proxy",
         options: ["fields: {affirmed}"],
         example:
             "A form library turns the switch into the text \"true\". The verdict names the member, and that a string stands "

@@ -14,7 +14,7 @@ enum DisclosureVersionCurrent: Rule {
         sentence: "A session request names the disclosure version of the projection that was on the device at the tap.",
         heading: "The tap sequence",
         inconclusiveWhen:
-            "the item's projection before the tap was not seen, can't be read, or crossed the tap on its way",
+            "the item's projection before the tap was not seen, can't be read, or crossed the tap on its way, or session traffic stayed unread or went around the proxy",
         options: ["fields: {disclosure-version, catalog-id, projection}", "requests: {projection}"],
         example:
             "The projection fetched at the call to action has a newer disclosure; the app sends the version of the first one, "

@@ -15,7 +15,7 @@ enum AffirmativeTimestampPlausible: Rule {
         sentence: "The time of the affirmation lies between the share tap and the first session request.",
         heading: "The tap sequence",
         inconclusiveWhen:
-            "the device's clock is not known against the trace's, the time has no zone, or no share tap is marked",
+            "the device's clock is not known against the trace's, the time has no zone, no share tap is marked, or session traffic stayed unread or went around the proxy",
         options: ["fields: {affirmed-at}", "timing: {clock-error}"],
         example:
             "The app stamps the affirmation when the sheet is built, eleven seconds before the user taps share. The verdict says "

@@ -14,7 +14,7 @@ enum NoSessionWhenNeutralOnly: Rule {
         sentence: "No session request is made for an item whose current projection does not offer sharing.",
         heading: "The decision", matrix: ["M-02"],
         inconclusiveWhen:
-            "the item's projection was not seen, can't be read, or crossed the session request on its way",
+            "the item's projection was not seen, can't be read, or crossed the session request on its way, or session traffic stayed unread or went around the proxy",
         options: ["requests: {projection}", "fields: {catalog-id, projection}"],
         example:
             "The projection fetched at the call to action says neutral_only; the sheet still shows the share action, and the "

@@ -39,6 +39,7 @@ enum NeutralPathDirect: Rule {
         guard judgement.isExercised else { return }
         session.doubtSessionTraffic(&judgement)
         session.doubtMarks(&judgement)
+        session.doubtUnlistedRequests(&judgement)
         session.doubtBypass(&judgement)
     }
 

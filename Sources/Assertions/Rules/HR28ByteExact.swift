@@ -18,7 +18,8 @@ enum ByteExact: Rule {
         id: "HR-28", name: "byte-exact", severity: .error,
         sentence: "The URL that the browser asks for is the one that the app was given, byte by byte.",
         heading: "Forbidden",
-        inconclusiveWhen: "connections to Chia could not be read, or nothing tells whose an opening is",
+        inconclusiveWhen:
+            "connections to Chia could not be read or went around the proxy, nothing tells whose an opening is, or a URL of another session was opened",
         example:
             "The app appends ?utm_source=app to the handoff URL. Fail: opened with query parameters added."
     )

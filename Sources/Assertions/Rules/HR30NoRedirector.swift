@@ -17,7 +17,8 @@ enum NoRedirector: Rule {
         sentence:
             "The handoff URL goes straight to the browser: no redirector, shortener or page of the partner between.",
         heading: "Forbidden",
-        inconclusiveWhen: "connections to Chia could not be read, so that no opening was seen",
+        inconclusiveWhen:
+            "connections to Chia could not be read or went around the proxy, nothing tells whose an opening is, or a URL of another session was opened",
         options: ["hosts: {telemetry}", "hosts: {partner}", "hosts: {return}"],
         example:
             "The app opens a short link that redirects to the handoff URL. Fail: bit.ly (Bitly, shortener) was opened between the tap and the handoff URL."

@@ -14,7 +14,8 @@ enum OpenedBeforeExpiry: Rule {
         id: "HR-31", name: "opened-before-expiry", severity: .error,
         sentence: "A handoff URL is opened before it expires, and without delay.",
         heading: "The tap sequence",
-        inconclusiveWhen: "connections to Chia could not be read",
+        inconclusiveWhen:
+            "connections to Chia could not be read or went around the proxy, nothing tells whose an opening is, or a URL of another session was opened",
         options: ["timing: {url-lifetime}", "timing: {url-margin}"],
         example:
             "The app opens the URL 16 minutes after it came. Fail: opened 16 min after its answer, 15 min are allowed."

@@ -14,7 +14,8 @@ enum HandoffURLShape: Rule {
         id: "HR-35", name: "handoff-url-shape", severity: .warning,
         sentence: "A handoff URL is opaque, on Chia's web host, and belongs to one operation.",
         heading: "The tap sequence",
-        inconclusiveWhen: "the URL's host is not named as Chia's in the policy, or session traffic stayed unread",
+        inconclusiveWhen:
+            "the URL's host is not named as Chia's in the policy, an answer holds no handoff URL, or session traffic stayed unread or went around the proxy",
         options: ["hosts: {chia, chia-api, chia-assets}"],
         example:
             "The URL carries ?product=… beside its token. Warning: the handoff URL has a query key that says something (product)."
@@ -52,6 +53,7 @@ enum HandoffURLShape: Rule {
         session.doubtUnnamedAnswer(&judgement)
         session.doubtChiaHost(&judgement)
         session.doubtSessionTraffic(&judgement)
+        session.doubtSessionBypass(&judgement)
     }
 
     private static func judge(_ url: HandoffURL, _ session: Session, _ judgement: inout Judgement) {

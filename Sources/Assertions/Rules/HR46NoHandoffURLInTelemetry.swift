@@ -14,7 +14,8 @@ enum NoHandoffURLInTelemetry: Rule {
         id: "HR-46", name: "no-handoff-url-in-telemetry", severity: .error,
         sentence: "The handoff URL and its token never reach a telemetry host, in any encoding.",
         heading: "Forbidden", matrix: ["M-06"],
-        inconclusiveWhen: "traffic to telemetry, partner or unknown hosts stayed unread after the handoff URL was known"
+        inconclusiveWhen:
+            "traffic to telemetry, partner or unknown hosts stayed unread after the handoff URL was known, or nothing tells whether the app or a page of Chia sent what holds it"
     )
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
@@ -26,7 +27,7 @@ enum NoHandoffURLInTelemetry: Rule {
                 report(leak, hit, session, &judgement)
             }
         }
-        LeakRules.reportSplits(session, &judgement) { LeakRules.isTelemetry($0, session) }
+        LeakRules.reportSplits(session, &judgement) { LeakRules.isTelemetry($0.leaks.first?.host, session) }
         LeakRules.reportHints(session, &judgement) { LeakRules.isTelemetry($0, session) }
         session.doubtUnnamedAnswer(&judgement)
         guard let since = LeakRules.knownSince(session) else {
@@ -46,29 +47,15 @@ enum NoHandoffURLInTelemetry: Rule {
         let sentence =
             "\(LeakRules.name(hit, session)) was sent to \(LeakRules.receiver(leak, session)) in \(hit.place)"
         let place = LeakRules.place(leak, hit, session)
-        switch LeakRules.blame(leak, session) {
-        case .app, .unknown:
+        let blame = LeakRules.blame(leak, session)
+        let evidence = [leak.evidence(blame == .app || blame == .unknown ? "leak" : "not the app's", hit)]
+        if LeakRules.settle(blame, sentence, place: place, evidence: evidence, &judgement) { return }
+        if blame == .system {
+            judgement.information("not-the-app", "\(sentence), by the system", place: place, evidence: evidence)
+        } else {
             judgement.violation(
-                "telemetry-leak",
-                "\(sentence), by \(LeakRules.sender(leak, session)) (\(leak.actor.reason))",
-                place: place, evidence: [leak.evidence("leak", hit)])
-        case .system:
-            judgement.information(
-                "not-the-app", "\(sentence), by the system", place: place,
-                evidence: [leak.evidence("leak of the system", hit)])
-        case .likelyNotTheApp(let why):
-            judgement.assume(
-                "chia-page-by-time",
-                "\(sentence): taken for Chia's page, since \(why), and no Referer or Origin says so")
-            judgement.information(
-                "not-the-app", "\(sentence): \(why)", place: place, evidence: [leak.evidence("not the app's", hit)])
-        case .notTheApp(let why):
-            judgement.information(
-                "not-the-app", "\(sentence): \(why)", place: place, evidence: [leak.evidence("not the app's", hit)])
-        case .untold: LeakRules.doubtUntold(sentence, &judgement)
-        case .untoldPage(let why): LeakRules.doubtPage(sentence, why, &judgement)
-        case .intended:
-            return
+                "telemetry-leak", "\(sentence), by \(LeakRules.sender(leak, session)) (\(leak.actor.reason))",
+                place: place, evidence: evidence)
         }
     }
 }

@@ -13,14 +13,16 @@ enum TokenOnlyToChiaByBrowser: Rule {
         id: "HR-47", name: "token-only-to-chia-by-browser", severity: .error,
         sentence: "The handoff URL and its token are sent nowhere but to Chia, and by the browser alone.",
         heading: "Forbidden", matrix: ["M-06"],
-        inconclusiveWhen: "traffic to hosts other than the system's stayed unread after the handoff URL was known")
+        inconclusiveWhen:
+            "traffic to hosts other than the system's stayed unread after the handoff URL was known, or nothing tells whether the app or a page of Chia sent what holds it"
+    )
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no handoff URL or token was seen"
         for leak in session.leaks {
             for hit in leak.hits where hit.isHandoffToken { report(leak, hit, session, &judgement) }
         }
-        LeakRules.reportSplits(session, &judgement) { !session.role(of: $0).isChia }
+        LeakRules.reportSplits(session, &judgement) { !session.role(of: $0.leaks.first?.host).isChia }
         session.doubtUnnamedAnswer(&judgement)
         guard let since = LeakRules.knownSince(session) else {
             LeakRules.doubtUnknownURL(session, &judgement)
@@ -44,32 +46,19 @@ enum TokenOnlyToChiaByBrowser: Rule {
         let sentence =
             "\(LeakRules.name(hit, session)) was sent to \(LeakRules.receiver(leak, session)) in \(hit.place)"
         let place = LeakRules.place(leak, hit, session)
-        func violation(_ by: String) {
-            judgement.violation(
-                "token-sent", "\(sentence), by \(by) (\(leak.actor.reason))", place: place,
-                evidence: [leak.evidence("leak", hit)])
+        let blame = LeakRules.blame(leak, session)
+        let settled = LeakRules.settle(
+            blame, sentence, place: place, evidence: [leak.evidence("not the app's", hit)], &judgement)
+        if settled { return }
+        var sender = blame == .system ? "the system" : LeakRules.sender(leak, session)
+        if blame == .unknown, session.role(of: leak.host).isChia {
+            guard let agent = leak.request?.previewAgent else {
+                return LeakRules.doubtSender("\(sentence): \(leak.actor.reason)", &judgement)
+            }
+            sender = "the link preview service \(agent)"
         }
-        switch LeakRules.blame(leak, session) {
-        case .app: violation(LeakRules.sender(leak, session))
-        case .system: violation("the system")
-        case .unknown where session.role(of: leak.host).isChia:
-            if let agent = leak.request?.previewAgent { return violation("the link preview service \(agent)") }
-            judgement.doubt(
-                "actor-unknown", "\(sentence), and nothing tells who sent it: \(leak.actor.reason)",
-                remedy: "capture with process names (PKTAP, PCAPdroid), or let the client send its own User-Agent")
-        case .unknown: violation("an unknown sender")
-        case .likelyNotTheApp(let why):
-            judgement.assume(
-                "chia-page-by-time",
-                "\(sentence): taken for Chia's page, since \(why), and no Referer or Origin says so")
-            judgement.information(
-                "not-the-app", "\(sentence): \(why)", place: place, evidence: [leak.evidence("not the app's", hit)])
-        case .notTheApp(let why):
-            judgement.information(
-                "not-the-app", "\(sentence): \(why)", place: place, evidence: [leak.evidence("not the app's", hit)])
-        case .untold: LeakRules.doubtUntold(sentence, &judgement)
-        case .untoldPage(let why): LeakRules.doubtPage(sentence, why, &judgement)
-        case .intended: return
-        }
+        judgement.violation(
+            "token-sent", "\(sentence), by \(sender) (\(leak.actor.reason))", place: place,
+            evidence: [leak.evidence("leak", hit)])
     }
 }

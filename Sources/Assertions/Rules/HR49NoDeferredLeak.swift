@@ -5,7 +5,7 @@ internal import SessionTrace
 /// Crash reporters and analytics keep breadcrumbs and events, and send them when the app starts again: HR-46 and HR-47
 /// see nothing of it while nothing is sent. So (CONTRACT.md, "Forbidden") the trace must hold a background, a kill and a
 /// launch after the handoff URL was known; then nothing after that launch may hold it. A token of an earlier session in
-/// this trace is such a leak too.
+/// this trace is such a leak too. A token in pieces counts like a whole one (HR-47).
 ///
 /// Inconclusive: crash reporters were contacted, and no such window was recorded.
 ///
@@ -36,6 +36,11 @@ enum NoDeferredLeak: Rule {
                     report(leak, hit, nil, session, &judgement)
                 }
             }
+        }
+        LeakRules.reportSplits(session, &judgement) { split in
+            guard !session.role(of: split.leaks.first?.host).isChia else { return false }
+            if let launch, split.leaks.contains(where: { $0.started >= launch }) { return true }
+            return split.needle.kind == .token && isOfEarlierSession(split.needle.value, session)
         }
         judgement.idleSentence = "no handoff URL or token was seen"
         guard let since else {
@@ -82,14 +87,17 @@ enum NoDeferredLeak: Rule {
 
     /// Whether a token is none of those that this trace's own sessions brought or opened.
     private static func isOfEarlierSession(_ hit: LeakHit, _ session: Session) -> Bool {
+        if hit.needle?.kind == .handoffURL { return false }
+        return isOfEarlierSession(hit.matched, session)
+    }
+
+    private static func isOfEarlierSession(_ value: Secret, _ session: Session) -> Bool {
         // A piece of a token of this trace's is that token's.
-        let bytes = hit.matched.bytes
-        if session.urls.contains(where: { $0.token.utf8.starts(with: bytes) }) { return false }
-        if case .known(let needle, _) = hit.match, needle.kind == .handoffURL { return false }
+        if session.urls.contains(where: { $0.token.utf8.starts(with: value.bytes) }) { return false }
         return !session.chiaRequests.contains { record in
             guard record.actor.actor == .browser, let path = record.address?.path, let token = Token.first(in: path)
             else { return false }
-            return Secret(token) == hit.matched
+            return Secret(token) == value
         }
     }
 
@@ -110,29 +118,16 @@ enum NoDeferredLeak: Rule {
         let sentence =
             "\(LeakRules.name(hit, session)) was sent to \(LeakRules.receiver(leak, session)) in \(hit.place), \(when)"
         let place = LeakRules.place(leak, hit, session)
-        switch LeakRules.blame(leak, session) {
-        case .app, .system:
-            judgement.violation(
-                "deferred-leak", "\(sentence), by \(leak.actor.actor.rawValue) (\(leak.actor.reason))", place: place,
-                evidence: [leak.evidence("deferred leak", hit)])
-        case .unknown where session.role(of: leak.host).isChia:
-            judgement.doubt(
-                "actor-unknown", "\(sentence), and nothing tells who sent it: \(leak.actor.reason)",
-                remedy: "capture with process names (PKTAP, PCAPdroid), or let the client send its own User-Agent")
-        case .unknown:
-            judgement.violation(
-                "deferred-leak", "\(sentence), by an unknown sender (\(leak.actor.reason))", place: place,
-                evidence: [leak.evidence("deferred leak", hit)])
-        case .likelyNotTheApp(let why):
-            judgement.assume(
-                "chia-page-by-time",
-                "\(sentence): taken for Chia's page, since \(why), and no Referer or Origin says so")
-        case .notTheApp(let why):
-            judgement.information(
-                "not-the-app", "\(sentence): \(why)", place: place, evidence: [leak.evidence("not the app's", hit)])
-        case .untold: LeakRules.doubtUntold(sentence, &judgement)
-        case .untoldPage(let why): LeakRules.doubtPage(sentence, why, &judgement)
-        case .intended: return
+        let blame = LeakRules.blame(leak, session)
+        let settled = LeakRules.settle(
+            blame, sentence, place: place, evidence: [leak.evidence("not the app's", hit)], &judgement)
+        if settled { return }
+        if blame == .unknown, session.role(of: leak.host).isChia {
+            return LeakRules.doubtSender("\(sentence): \(leak.actor.reason)", &judgement)
         }
+        let sender = blame == .unknown ? "an unknown sender" : leak.actor.actor.rawValue
+        judgement.violation(
+            "deferred-leak", "\(sentence), by \(sender) (\(leak.actor.reason))", place: place,
+            evidence: [leak.evidence("deferred leak", hit)])
     }
 }

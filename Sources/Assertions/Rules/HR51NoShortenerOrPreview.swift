@@ -58,17 +58,14 @@ enum NoShortenerOrPreview: Rule {
         let sentence =
             "\(LeakRules.name(hit, session)) was sent to \(LeakRules.receiver(leak, session)) in \(hit.place)"
         let place = LeakRules.place(leak, hit, session)
-        switch LeakRules.blame(leak, session) {
-        case .app, .unknown:
+        let blame = LeakRules.blame(leak, session)
+        let excused = [leak.evidence("not the app's", hit)]
+        if LeakRules.settle(blame, sentence, place: place, evidence: excused, &judgement) { return }
+        if blame == .system {
+            judgement.information("not-the-app", sentence, place: place, evidence: excused)
+        } else if !leak.actor.actor.isElsewhere {
             // The browser going there is another rule's matter: the app's own request is this one's.
-            guard !leak.actor.actor.isElsewhere else { return }
             judgement.violation("link-shortened", sentence, place: place, evidence: [leak.evidence("leak", hit)])
-        case .untold: LeakRules.doubtUntold(sentence, &judgement)
-        case .untoldPage(let why): LeakRules.doubtPage(sentence, why, &judgement)
-        case .system, .notTheApp, .likelyNotTheApp:
-            judgement.information(
-                "not-the-app", sentence, place: place, evidence: [leak.evidence("not the app's", hit)])
-        case .intended: return
         }
     }
 

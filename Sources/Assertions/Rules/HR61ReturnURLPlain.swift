@@ -84,7 +84,7 @@ extension Session {
             && request.host.map { policy.hosts.returnHosts.covers($0) } ?? false
     }
 
-    /// Whether a page of Chia asked for it, or Chia redirected the browser to it.
+    /// Whether a page of Chia asked for it, or Chia redirected the browser (or the view inside the app) to it.
     func isStartedByChia(_ request: LoggedRequest) -> Bool {
         if [request.page?.refererHost, request.page?.originHost].compactMap(\.self).contains(where: { roles.isChia($0) }
         ) {
@@ -93,8 +93,9 @@ extension Session {
         var address = request.host.flatMap {
             WebAddress("https://\($0.text.contains(":") ? "[\($0.text)]" : $0.text)\(request.target)")
         }
+        let hops = request.actor.actor == .webview ? viewRedirects : redirects
         for _ in 0..<8 {
-            guard let target = address, let hop = redirects[target] else { return false }
+            guard let target = address, let hop = hops[target] else { return false }
             if role(of: hop.host).isChia { return true }
             address = hop.address
         }

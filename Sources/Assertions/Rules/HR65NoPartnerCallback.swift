@@ -1,7 +1,8 @@
 internal import SessionTrace
 
 /// **HR-65 no-partner-callback.** A page of Chia calls the partner back in no way: no request, frame or beacon to its
-/// backend or return host, and no return without the person's tap.
+/// backend or return host, and no return without the person's tap. A page of Chia's that was opened in a web view of the
+/// app counts as well.
 ///
 /// The contract (CONTRACT.md, "Generic return") has no automatic callback, above all where the context is invalid or has
 /// expired. Requests of the browser to partner and return hosts are looked at which a Chia page started (its Referer or
@@ -31,7 +32,8 @@ enum NoPartnerCallback: Rule {
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no page of Chia was opened in the browser"
-        let navigations = session.chiaRequests.filter { $0.actor.actor == .browser && $0.isNavigation }
+        // A page of Chia's inside the app is HR-33's matter, and may call back like any other.
+        let navigations = session.chiaRequests.filter { Session.openers.contains($0.actor.actor) && $0.isNavigation }
         guard let first = navigations.first else {
             doubtBrowser(since: .distantPast, session, &judgement) { session.roles.isChia($0) }
             return
@@ -39,15 +41,14 @@ enum NoPartnerCallback: Rule {
         for navigation in navigations.prefix(20) { judgement.looked(at: navigation.evidence("page of Chia")) }
         var returns = 0
         for request in session.requests.requests(from: first.started.time, until: .distantFuture) {
-            guard request.actor.actor == .browser || request.actor.isBareBrowser, let host = request.host else {
-                continue
-            }
+            guard Session.openers.contains(request.actor.actor) || request.actor.isBareBrowser, let host = request.host
+            else { continue }
             let isReturnHost = session.policy.hosts.returnHosts.covers(host)
             guard isReturnHost || session.roles.role(of: host) == .partner else { continue }
             returns += judge(request, isReturnHost: isReturnHost, session, &judgement) ? 1 : 0
         }
         judgement.passSentence =
-            "\(counted(navigations.count, "page")) of Chia opened, \(counted(returns, "return")) by the person, no callback"
+            "\(counted(navigations.count, "page")) of Chia opened\(Self.inside(navigations)), \(counted(returns, "return")) by the person, no callback"
         doubtBrowser(since: first.started.time, session, &judgement) { host in
             session.roles.role(of: host) == .partner || session.policy.hosts.returnHosts.covers(host)
         }
@@ -61,7 +62,13 @@ enum NoPartnerCallback: Rule {
         session.assumePartner(&judgement)
     }
 
-    /// Looks at one request of the browser to the partner; true when it is the person's return.
+    /// How many of the pages were in a view inside the app, in words.
+    private static func inside(_ navigations: [RequestRecord]) -> String {
+        let count = navigations.count { $0.actor.actor == .webview }
+        return count == 0 ? "" : " (\(count) in a web view of the app)"
+    }
+
+    /// Looks at one request of the browser, or of a view inside the app, to the partner; true when it is the person's return.
     private static func judge(
         _ request: LoggedRequest, isReturnHost: Bool, _ session: Session, _ judgement: inout Judgement
     ) -> Bool {
@@ -85,11 +92,14 @@ enum NoPartnerCallback: Rule {
         guard page?.isNavigation ?? false else {
             if isOfChia {
                 let isFrame = page?.fetchDestination == "iframe" || page?.fetchDestination == "frame"
-                return violation(isFrame ? "frame" : "callback", "started by a page of Chia's in the browser")
+                let place = request.actor.actor == .webview ? "a web view of the app" : "the browser"
+                return violation(isFrame ? "frame" : "callback", "started by a page of Chia's in \(place)")
             }
             // A page of the partner's own, or of anybody else, is no callback of Chia's.
             if hasInitiator || page?.fetchSite == "same-origin" || page?.fetchSite == "same-site" { return false }
             if page?.fetchSite == "none", page?.fetchDestination == "document" { return false }
+            // In a view the app's own pages speak to the partner, and say nothing of a page across sites.
+            if request.actor.actor == .webview, page?.fetchSite != "cross-site" { return false }
             judgement.doubt(
                 "initiator-unknown",
                 "\(subject) in the browser, and neither Referer nor Origin tells which page started it",

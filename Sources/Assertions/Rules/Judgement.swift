@@ -27,6 +27,9 @@ struct Judgement {
     /// Findings kept for one rule; what is beyond is counted in the sentence.
     static let findingLimit = 100
 
+    /// Kinds of violations that rest on something not having been seen.
+    private var silent: Set<String> = []
+
     /// Violations beyond the limit.
     private(set) var uncounted = 0
     /// Violations that an exception of the policy accepts; they weigh nothing, but prove nothing either.
@@ -48,10 +51,14 @@ struct Judgement {
     }
 
     /// A definite violation. `place` is the stable part of where: role, path template, field, needle kind.
+    ///
+    /// - Parameter restsOnSilence: whether it is one only because something was not seen, so that a doubt undoes it.
     mutating func violation(
-        _ kind: String, severity: Severity? = nil, _ message: String, place: [String] = [], evidence: [Evidence]
+        _ kind: String, severity: Severity? = nil, _ message: String, place: [String] = [], evidence: [Evidence],
+        restsOnSilence: Bool = false
     ) {
         isExercised = true
+        if restsOnSilence { silent.insert(kind) }
         append(kind, severity ?? rule.severity, message, place, evidence)
     }
 
@@ -73,6 +80,14 @@ struct Judgement {
         if !assumptions.contains(where: { $0.code == code }) {
             assumptions.append(Assumption(code: code, sentence: sentence))
         }
+    }
+
+    /// The violation that decides: an error before a warning; none that a doubt undoes.
+    var decisive: Finding? {
+        let standing = findings.filter { finding in
+            finding.severity != .info && (doubts.isEmpty || !silent.contains(finding.kind))
+        }
+        return standing.first { $0.severity == .error } ?? standing.first
     }
 
     /// Lets exceptions change what was found; one whose weight they take is accepted.

@@ -43,8 +43,8 @@ enum Verdicts {
         "HR-01", "HR-02", "HR-06", "HR-07", "HR-09", "HR-10", "HR-17", "HR-23", "HR-25",
     ]
 
-    /// The laws: a violation wins (a warning only where nothing is in doubt); nothing judged is not applicable, unless a doubt hides what was to be judged; a doubt
-    /// makes it inconclusive; and what a cut trace does not show, it can't prove.
+    /// The laws: a violation that was seen wins, whatever was not seen; nothing judged is not applicable, unless a doubt
+    /// hides what was to be judged; a doubt makes it inconclusive; and what a cut trace does not show, it can't prove.
     static func result(of judgement: Judgement, _ session: Session, strict: Bool) -> RuleResult {
         let rule = judgement.rule
         var result = RuleResult(
@@ -64,16 +64,18 @@ enum Verdicts {
             result.sentence = reason.sentence
             return result
         }
-        // A warning hides no doubt: a violation that counts may be behind it.
-        if let worst = violations.first(where: { $0.severity == .error }) ?? violations.first,
-            worst.severity == .error || strict || judgement.doubts.isEmpty
-        {
+        if let worst = judgement.decisive {
             result.verdict = .fail
             result.severity = worst.severity
             result.sentence = worst.message
             let more = violations.count - 1 + judgement.uncounted
             if more > 0 { result.sentence += " (and \(more) more)" }
             if !session.isWhole { result.sentence += "; the trace was cut short after that" }
+            // A warning hides no doubt: a violation that counts may be behind it.
+            if worst.severity == .warning, let doubt = judgement.doubts.first {
+                result.doubt = doubt
+                result.sentence += "; beside that, in doubt: \(doubt.sentence)"
+            }
             return result
         }
         if let doubt = judgement.doubts.first {

@@ -40,10 +40,9 @@ struct TraceSet {
         var known: [String: String] = [:]
         for trace in judged {
             guard let verdict = trace.verdict, let facts = verdict.facts else { continue }
-            // A file's digest, a name that the test gave, or the same packets at the same times.
+            // A name that the test gave, or the same packets at the same times.
             let names = [
-                trace.sha256.map { "sha256 \($0)" }, facts.name.map { "name \($0)" },
-                facts.identity.isEmpty ? nil : "identity \(facts.identity)",
+                facts.name.map { "name \($0)" }, facts.identity.isEmpty ? nil : "identity \(facts.identity)",
             ].compactMap(\.self)
             if let original = names.lazy.compactMap({ known[$0] }).first {
                 copies.append((trace.path, original))
@@ -95,14 +94,16 @@ extension Verdicts {
             id: rule.id, name: rule.name, severity: rule.severity, verdict: .pass, sentence: judgement.passSentence,
             findings: judgement.findings, lookedAt: judgement.lookedAt)
         let violations = judgement.findings.filter { $0.severity != .info }
-        if let worst = violations.first(where: { $0.severity == .error }) ?? violations.first,
-            worst.severity == .error || strict || judgement.doubts.isEmpty
-        {
+        if let worst = judgement.decisive {
             result.verdict = .fail
             result.severity = worst.severity
             result.sentence = worst.message
             let more = violations.count - 1 + judgement.uncounted
             if more > 0 { result.sentence += " (and \(more) more)" }
+            if worst.severity == .warning, let doubt = judgement.doubts.first {
+                result.doubt = doubt
+                result.sentence += "; beside that, in doubt: \(doubt.sentence)"
+            }
         } else if let doubt = judgement.doubts.first {
             result.verdict = .inconclusive
             result.reason = doubt

@@ -90,7 +90,7 @@ struct DemoCommand {
         }
 
         private var open: [RuleResult] {
-            live.rules.filter { $0.verdict == .inconclusive && live.gate.contains($0.id) }
+            live.rules.filter { $0.isOpen && live.gate.contains($0.id) }
         }
 
         var isRight: Bool {

@@ -6,11 +6,13 @@ internal import Synchronization
 struct Judged: Sendable {
     var trace: JudgedTrace
     var tokens: [Secret] = []
+    /// Which of the tokens that it was searched for it holds.
+    var seen: [Secret] = []
 }
 
-/// Judges traces as a set: each for itself, and then for the tokens of the others.
+/// Judges traces as a set: each for itself, and then again where it holds tokens of the others.
 struct SetJudging {
-    /// Tokens of other traces that one trace is searched for; more would cost more than the search is worth.
+    /// Tokens of a set that its traces are searched for; more would cost more than the search is worth.
     private static let foreignTokenLimit = 500
 
     let paths: [String]
@@ -25,30 +27,51 @@ struct SetJudging {
         judgeAgain(judge(Array(repeating: options, count: paths.count), keeping: []))
     }
 
-    /// Looks a second time at those traces that must be searched for the tokens of the others (a crash report of the next
-    /// morning may hold yesterday's).
+    /// Looks a second time at all traces for the tokens of the others (a crash report of the next morning may hold
+    /// yesterday's), and judges those again that hold one.
+    ///
+    /// What all are searched for is prepared once: a search costs what reading the trace costs, however many there are.
     func judgeAgain(_ judged: [Judged]) -> [Judged] {
-        guard let again = withForeignTokens(judged) else { return judged }
-        return judge(again, keeping: judged)
+        guard let searching = searching(judged) else { return judged }
+        let searched = judge(searching, keeping: judged)
+        let again = zip(judged, zip(searching, searched)).map { before, found -> JudgeOptions? in
+            guard found.0 != nil else { return nil }
+            let own = Set(before.tokens)
+            var options = options
+            options.foreignTokens = found.1.seen.filter { !own.contains($0) }
+            return options.foreignTokens.isEmpty ? nil : options
+        }
+        return again.contains { $0 != nil } ? judge(again, keeping: judged) : judged
     }
 
-    /// The options for a second look: nil for each trace that needs none, and nil altogether when none does.
-    private func withForeignTokens(_ judged: [Judged]) -> [JudgeOptions?]? {
-        let all = judged.flatMap(\.tokens).reduce(into: [Secret]()) { if !$0.contains($1) { $0.append($1) } }
-        let again = judged.map { one -> JudgeOptions? in
-            let foreign = all.filter { !one.tokens.contains($0) }
-            guard !foreign.isEmpty, one.trace.verdict != nil, one.trace.path != "-" else { return nil }
-            var options = options
-            options.foreignTokens = Array(foreign.prefix(Self.foreignTokenLimit))
-            return options
+    /// The options for a search: nil for each trace that needs none, and nil altogether when none does.
+    private func searching(_ judged: [Judged]) -> [JudgeOptions?]? {
+        var known: Set<Secret> = []
+        let all = judged.flatMap(\.tokens).filter { known.insert($0).inserted }
+        let isNeeded = judged.map { one in
+            one.trace.verdict != nil && one.trace.path != "-" && all.count > Set(one.tokens).count
         }
-        guard again.contains(where: { $0 != nil }) else { return nil }
+        guard isNeeded.contains(true) else { return nil }
         if all.count > Self.foreignTokenLimit {
             console.complain(
-                "the traces hold \(all.count) handoff tokens; each trace is searched for \(Self.foreignTokenLimit) of the others"
+                "the traces hold \(all.count) handoff tokens; each trace is searched for \(Self.foreignTokenLimit) of them"
             )
         }
-        return again
+        // Traces of one policy share one scanner.
+        var prepared: [[String]: ForeignTokens] = [:]
+        return zip(policies, isNeeded).map { policy, isNeeded in
+            guard isNeeded else { return nil }
+            let keys = policy.forbidden.digestKeys
+            let foreign =
+                prepared[keys]
+                ?? ForeignTokens(
+                    Array(all.prefix(Self.foreignTokenLimit)), digestKeys: keys,
+                    installationKey: options.installationKey)
+            prepared[keys] = foreign
+            var options = options
+            options.foreign = foreign
+            return options
+        }
     }
 
     /// Judges all traces that have options, several at a time; the others stay as they are in `before`.
@@ -81,7 +104,9 @@ struct SetJudging {
         var judge = SessionJudge(policy: policy, options: options)
         do {
             _ = try TraceReader.read(path: path, options: reading) { judge.receive($0) }
-            return Judged(trace: JudgedTrace(path: path, verdict: judge.finish()), tokens: judge.tokens)
+            let verdict = judge.finish()
+            return Judged(
+                trace: JudgedTrace(path: path, verdict: verdict), tokens: judge.tokens, seen: judge.foreignTokensSeen)
         } catch {
             return Judged(trace: JudgedTrace(path: path, error: "\(error)"))
         }

@@ -69,7 +69,7 @@ public struct SetSummary: Sendable {
         let readable = set.traces.filter { $0.verdict != nil }
         let judged = readable.filter { trace in
             trace.verdict.map { verdict in
-                !verdict.rules.contains { $0.verdict == .inconclusive && verdict.gate.contains($0.id) }
+                !verdict.rules.contains { $0.isOpen && verdict.gate.contains($0.id) }
             } ?? false
         }
         let unreadable = set.traces.count - readable.count
@@ -173,7 +173,7 @@ public struct SetSummary: Sendable {
         case .conforming:
             (word, colour) = ("PASS", .green)
             let open = set.traces.compactMap(\.verdict).reduce(0) { sum, verdict in
-                sum + verdict.rules.count { $0.verdict == .inconclusive && verdict.gate.contains($0.id) }
+                sum + verdict.rules.count { $0.isOpen && verdict.gate.contains($0.id) }
             }
             sentence =
                 open == 0
