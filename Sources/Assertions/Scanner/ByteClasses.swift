@@ -151,6 +151,13 @@ enum ByteClass {
         range.upperBound < bytes.count && TokenShape.isTokenByte(bytes[range.upperBound])
     }
 
+    /// Whether there are three different bytes: a value has more, under any encoding. (A run of one digit is hex of a shorter one,
+    /// and so on down; what only looks like a compressed stream often gives such a run.)
+    static func isVaried(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let first = bytes.first, let second = bytes.first(where: { $0 != first }) else { return false }
+        return bytes.contains { $0 != first && $0 != second }
+    }
+
     /// Whether bytes look like text: of some 256 of them, spread evenly, 85 in 100 are printable ASCII (at least half) or
     /// part of UTF-8 beyond it. NUL and the separator of places count as text's own.
     static func looksLikeText(_ bytes: UnsafeRawBufferPointer) -> Bool {
