@@ -88,7 +88,8 @@ struct CodeRuns {
 
     /// Whether a number begins here.
     private static func begins(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Bool {
-        bytes[index] &- 0x30 < 10 || (bytes[index] == 0x2D && index &+ 1 < bytes.count && bytes[index &+ 1] &- 0x30 < 10)
+        bytes[index] &- 0x30 < 10
+            || (bytes[index] == 0x2D && index &+ 1 < bytes.count && bytes[index &+ 1] &- 0x30 < 10)
     }
 
     /// The byte that is written at `start`, and the place behind it.
@@ -109,7 +110,9 @@ struct CodeRuns {
     private static func separator(_ bytes: UnsafeRawBufferPointer, at start: Int) -> Int? {
         guard start < bytes.count, bytes[start] == 0x2C else { return nil }
         var index = start &+ 1
-        while index < bytes.count, bytes[index] == 0x20 || bytes[index] == 0x0A || bytes[index] == 0x0D || bytes[index] == 0x09 {
+        while index < bytes.count,
+            bytes[index] == 0x20 || bytes[index] == 0x0A || bytes[index] == 0x0D || bytes[index] == 0x09
+        {
             index &+= 1
         }
         return index

@@ -3,13 +3,14 @@ internal import ContentCodings
 /// deflate without zlib's header (RFC 1951), as Apple's and .NET's compressors write it: it has no mark, but its first block says
 /// enough about itself that few other bytes pass.
 enum DeflateGuess {
-    /// What `bytes` decode to when they are one whole stream of something that reads as text; nil otherwise.
+    /// What `bytes` decode to, up to `limit` bytes, when they are one whole stream of something that reads as text; nil otherwise.
     static func text(in bytes: UnsafeRawBufferPointer, limit: Int) -> [UInt8]? {
         guard isPlausible(bytes) else { return nil }
         // The decoder reads what has no zlib header as such a stream.
         var decoder = ContentDecoder(.deflate, expansion: ContentDecoder.ExpansionLimit(ratio: 200, floor: 1 << 16))
         var output: [UInt8] = []
-        guard let progress = try? decoder.decode(bytes, into: &output, limit: limit), progress.status == .atBoundary,
+        guard let progress = try? decoder.decode(bytes, into: &output, limit: limit),
+            progress.status == .atBoundary || progress.status == .outputFull,
             output.count >= EncodedPattern.shortest, output.withUnsafeBytes(ByteClass.looksLikeText)
         else { return nil }
         return output

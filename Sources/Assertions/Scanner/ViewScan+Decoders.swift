@@ -147,6 +147,7 @@ extension ViewScan {
         guard !undone.contains(number), let room = room(for: number),
             let (text, coding) = Self.unmarked(in: bytes, limit: room)
         else { return }
+        if text.count >= room { note("decoded-bytes", number) }
         consider(text, from: number, at: 0, .codings([coding.rawValue]), source: nil)
     }
 

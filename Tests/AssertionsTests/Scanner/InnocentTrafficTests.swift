@@ -193,7 +193,9 @@ struct InnocentTrafficTests {
         for digit in ["3", "4", "a"] {
             let run = String(repeating: digit, count: 4_000)
             #expect(scan(Array(run.utf8)) == .clean)
-            #expect(scan(Array(#"{"a":"\#(Data(deflated(Array(run.utf8), windowBits: 15)).base64EncodedString())"}"#.utf8)) == .clean)
+            #expect(
+                scan(Array(#"{"a":"\#(Data(deflated(Array(run.utf8), windowBits: 15)).base64EncodedString())"}"#.utf8))
+                    == .clean)
         }
     }
 

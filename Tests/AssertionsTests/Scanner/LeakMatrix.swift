@@ -76,7 +76,7 @@ enum LeakMatrix {
             (.neutralURL, "https://chia.health/begin/glp1-month-0042"), (.catalogID, "item-4711-abcdef"),
             (.disclosureVersion, "disclosure-2026-03"), (.idempotencyKey, "5f0c9b7e-4c1d-4f5a-9d55-0a86d1c2e3f4"),
             (.sessionIdentifier, "hs-9f2c41d07ab3"), (.canary, "crafted-value-5f1e77"),
-            (.secret, "whsec_Vd93kLmQx7RzT0bNcYw2"),
+            (.secret, "whsec_Vd93kLmQx7RzT0bNcYw2"), (.catalogID, "SKU-48213"), (.canary, "A7-x93Kq"),
         ] as [(Needle.Kind, String)]).enumerated().map { number, value in
             Needle(number: number + 2, kind: value.0, label: "N#\(number + 2)", value: value.1)
         }

@@ -88,7 +88,9 @@ struct LeakScannerTests {
             #expect(places(text) == ["header:referer"])
             #expect(places(Data(text.utf8).base64EncodedString()) == ["header:referer → base64"])
         }
-        for text in ["https://chia.health/begin", "https://chia.health/begin/", "chia.health/begin?item=other", "/begin"] {
+        for text in [
+            "https://chia.health/begin", "https://chia.health/begin/", "chia.health/begin?item=other", "/begin",
+        ] {
             #expect(places(text).isEmpty)
             #expect(places(Data(text.utf8).base64EncodedString()).isEmpty)
             #expect(places(sha1(text)).isEmpty)
@@ -96,7 +98,8 @@ struct LeakScannerTests {
         #expect(places(sha1(url)) == ["header:referer → hex → sha1"])
         // A selection in the path is part of the address.
         scanner.learn(
-            needle: Needle(number: 4, kind: .neutralURL, label: "N#4", value: "https://chia.health/begin/glp1-month-0042"))
+            needle: Needle(
+                number: 4, kind: .neutralURL, label: "N#4", value: "https://chia.health/begin/glp1-month-0042"))
         #expect(places("https://chia.health/begin/glp1-month-0042") == ["header:referer"])
     }
 
