@@ -79,7 +79,7 @@ struct EncodedPattern: Hashable {
             .map(body)
     }
 
-    /// A short value under base32 and base58 where no decoder undoes what is inside, or what is around is too short to be
+    /// A short value under base32, base58 and spaced hex where no decoder undoes what is inside, or what is around is too short to be
     /// decoded.
     private func encodeShort(_ body: (EncodedPattern) -> Void) {
         let quoted = [0x22] + bytes + [0x22]
@@ -87,6 +87,9 @@ struct EncodedPattern: Hashable {
         for (inner, layer) in [(bytes.reversed(), ValueEncoding.reversed), (ValueEncoder.rot13(bytes), .rot13)] {
             let inside = EncodedPattern(bytes: inner, isCaseSensitive: false, layers: layers.wrapped(in: layer))
             inside.wrapped(Base58.encode(inner), .base58, isCaseSensitive: true).map(body)
+            for separator in [0x20, 0x3A] as [UInt8] {
+                inside.wrapped(ValueEncoder.hex(inner, separator: separator), .hex, isCaseSensitive: false).map(body)
+            }
             for alignment in 0..<5 {
                 for isHex in [false, true] {
                     let text = ValueEncoder.base32(inner, alignment: alignment, isHex: isHex)

@@ -48,6 +48,31 @@ extension ViewScan {
             if inline == .html, isMarkedUp { shown.quoted = 0 }
             consider(output, from: number, at: 0, .inline(inline), source: shown)
         }
+        if source.percents > 0 { decodeBehindLengths(bytes, number: number) }
+    }
+
+    /// A percent sign close behind a byte that is no text, or at the start of what a decoding gave, may be the length of what
+    /// follows, whose first letters then read as digits.
+    private mutating func decodeBehindLengths(_ bytes: UnsafeRawBufferPointer, number: Int) {
+        let isDecoded = views[number].step.isDecoding
+        var next = 0
+        var output: [UInt8] = []
+        while let place = ByteSearch.first(0x25, in: bytes, from: next) {
+            next = place + 1
+            guard ByteClass.isBehindBinary(place, in: bytes) || (isDecoded && place <= 2),
+                TextDecoding.Inline.percent.step(bytes, at: place).used > 1
+            else { continue }
+            let run = place + 1..<ByteClass.textRun(around: place, in: bytes).upperBound
+            next = run.upperBound
+            guard run.count >= Self.shortestRun else { continue }
+            guard room(for: number) != nil else { return }
+            let text = UnsafeRawBufferPointer(rebasing: bytes[run])
+            output.removeAll(keepingCapacity: true)
+            TextDecoding.undo(.percent, of: text, into: &output)
+            consider(
+                output, from: number, at: run.lowerBound, .inlineRun(.percent),
+                source: Novelty(of: text).without(.percent))
+        }
     }
 
     /// The same for runs of text in bytes that are none.

@@ -142,7 +142,7 @@ extension ViewScan {
         }
     }
 
-    /// The same for a long run, of which nearly every word is base64's own: only what a few characters around each 24th
+    /// The same for a long run, of which nearly every word is base64's own: only what a few characters around each 15th
     /// place say to be base32 or hex is read. (base58 has no separators; what is glued to so much else is no base58.)
     private mutating func decodeLongInside(
         _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, into output: inout [UInt8]
