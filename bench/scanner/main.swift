@@ -96,7 +96,7 @@ case "speed":
     let time = seconds { for head in heads { _ = scanner.scan(head) } }
     print("a head of five fields, new secrets in each: \(shown(time / 2_000 * 1e6)) µs")
 case "write":
-    FileManager.default.createFile(atPath: arguments[3], contents: Data(bodies(arguments[1], number(2, 64) << 20)))
+    _ = FileManager.default.createFile(atPath: arguments[3], contents: Data(bodies(arguments[1], number(2, 64) << 20)))
 case "matrix":
     var run = MatrixRun(step: number(1, 1))
     exit(run.run(shown: number(2, 40)) ? 0 : 1)
@@ -145,8 +145,8 @@ case "patterns":
             }
         }
     }
-    FileManager.default.createFile(atPath: arguments[1], contents: Data(lines.utf8))
-    FileManager.default.createFile(atPath: arguments[1] + ".text", contents: Data(text))
+    _ = FileManager.default.createFile(atPath: arguments[1], contents: Data(lines.utf8))
+    _ = FileManager.default.createFile(atPath: arguments[1] + ".text", contents: Data(text))
 default:
     print(
         "usage: scanner-bench learn | speed [MiB] | write KIND MiB FILE | matrix [STEP] | innocent MiB [SEED] | patterns FILE"
