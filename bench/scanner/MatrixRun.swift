@@ -1,4 +1,5 @@
 import Crypto
+import Dispatch
 import Foundation
 
 @testable import Assertions
@@ -9,7 +10,6 @@ struct MatrixRun {
     /// Every `step`-th pair of encodings, and all single ones.
     let step: Int
     private var faults: [String] = []
-    private var scanner = LeakMatrix.scanner()
 
     init(step: Int) {
         self.step = max(1, step)
@@ -21,40 +21,32 @@ struct MatrixRun {
             .map(\.element)
         let compressed = LeakMatrix.compressedChains.enumerated().filter { $0.offset % step == 0 }.map(\.element)
         let places = LeakPlace.all
-        part("encodings: \(chains.count) chains, \(places.count) places, \(LeakMatrix.allValues.count) values") { run in
-            for chain in chains {
-                for value in LeakMatrix.allValues {
-                    run.faults += LeakMatrix.faults(value, under: chain, in: places, &run.scanner)
-                }
-            }
+        let taught = LeakMatrix.scanner()
+        part("encodings: \(chains.count) chains, \(places.count) places, \(LeakMatrix.allValues.count) values", chains)
+        {
+            chain in
+            var scanner = taught
+            return LeakMatrix.allValues.flatMap { LeakMatrix.faults($0, under: chain, in: places, &scanner) }
         }
         let plain = LeakMatrix.plain(places)
-        part("with compression in between: \(compressed.count) chains, \(plain.count) places") { run in
-            for chain in compressed {
-                run.faults += LeakMatrix.faults(LeakMatrix.urlValue, under: chain, in: plain, &run.scanner)
-            }
+        part("with compression in between: \(compressed.count) chains, \(plain.count) places", compressed) { chain in
+            var scanner = taught
+            return LeakMatrix.faults(LeakMatrix.urlValue, under: chain, in: plain, &scanner)
         }
-        part("the shape alone, unknown") { run in
-            var untaught = LeakScanner(redactor: ScannerSamples.redactor)
-            for chain in chains where LeakMatrix.isUndone(chain) {
-                run.faults += LeakMatrix.shapeFaults(under: chain, in: LeakPlace.structured, &untaught)
-            }
+        let untaught = LeakScanner(redactor: ScannerSamples.redactor)
+        part("the shape alone, unknown", chains.filter(LeakMatrix.isUndone)) { chain in
+            var scanner = untaught
+            return LeakMatrix.shapeFaults(under: chain, in: LeakPlace.structured, &scanner)
         }
-        part("digests: \(LeakMatrix.functions.count) functions, \(LeakMatrix.notations.count) notations") { run in
-            for function in LeakMatrix.functions {
-                for value in LeakMatrix.hashed {
-                    let digest = function.digest(of: value)
-                    for chain in LeakMatrix.notations {
-                        run.faults += LeakMatrix.digestFaults(digest, under: chain, in: places, &run.scanner)
-                    }
-                }
-            }
+        let digests = LeakMatrix.functions.flatMap { function in LeakMatrix.hashed.map { function.digest(of: $0) } }
+        part("digests: \(LeakMatrix.functions.count) functions, \(LeakMatrix.notations.count) notations", digests) {
+            digest in
+            var scanner = taught
+            return LeakMatrix.notations.flatMap { LeakMatrix.digestFaults(digest, under: $0, in: places, &scanner) }
         }
-        part("digests of digests") { run in
-            for function in LeakMatrix.functions {
-                run.faults += LeakMatrix.digestOfDigestFaults(
-                    function, in: Array(LeakPlace.structured[5...8]), &run.scanner)
-            }
+        part("digests of digests", LeakMatrix.functions) { function in
+            var scanner = taught
+            return LeakMatrix.digestOfDigestFaults(function, in: Array(LeakPlace.structured[5...8]), &scanner)
         }
         printKinds()
         for fault in faults.prefix(shown) { print("  " + fault) }
@@ -62,10 +54,21 @@ struct MatrixRun {
         return faults.isEmpty
     }
 
-    private mutating func part(_ name: String, _ work: (inout MatrixRun) -> Void) {
-        let before = faults.count
-        let time = seconds { work(&self) }
-        print("\(name): \(faults.count - before) faults (\(Int(time)) CPU s)")
+    /// Does a part of the work for each item, several at a time, and keeps the faults in order.
+    private mutating func part<Item: Sendable>(
+        _ name: String, _ items: [Item], _ work: @Sendable (Item) -> [String]
+    ) {
+        var found = [[String]](repeating: [], count: items.count)
+        let time = seconds {
+            found.withUnsafeMutableBufferPointer { found in
+                // Each item has a place of its own, so that no two threads write to one.
+                nonisolated(unsafe) let places = found
+                DispatchQueue.concurrentPerform(iterations: items.count) { places[$0] = work(items[$0]) }
+            }
+        }
+        faults += found.flatMap { $0 }
+        print("\(name): \(found.reduce(0) { $0 + $1.count }) faults (\(Int(time)) CPU s)")
+        fflush(nil)
     }
 
     private func printKinds() {

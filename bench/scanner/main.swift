@@ -11,7 +11,7 @@ import SessionTrace
 //   scanner-bench speed [MiB] [KIND]    bodies of one kind after the other
 //   scanner-bench write KIND MiB FILE   the same bodies for another program
 //   scanner-bench matrix [STEP]         needle × encodings × places, every STEP-th pair (1: all)
-//   scanner-bench innocent MiB [SEED]   traffic in which nothing is to be found
+//   scanner-bench innocent MiB [SEED]   traffic in which nothing is to be found, 128 MiB a seed
 //   scanner-bench patterns FILE         the patterns of ten needles, hex, one a line; FILE.text those that are text
 
 /// Processor seconds: what else the machine does is not counted.
@@ -96,34 +96,17 @@ case "speed":
     let time = seconds { for head in heads { _ = scanner.scan(head) } }
     print("a head of five fields, new secrets in each: \(shown(time / 2_000 * 1e6)) µs")
 case "write":
-    FileManager.default.createFile(atPath: arguments[3], contents: Data(bodies(arguments[1], number(2, 64) << 20)))
+    _ = FileManager.default.createFile(atPath: arguments[3], contents: Data(bodies(arguments[1], number(2, 64) << 20)))
 case "matrix":
     var run = MatrixRun(step: number(1, 1))
     exit(run.run(shown: number(2, 40)) ? 0 : 1)
 case "innocent":
-    let size = number(1, 1_024) << 20
-    var traffic = InnocentBodies(seed: UInt64(number(2, 1)))
-    var scanner = InnocentBodies.scanner()
-    var sent = 0
-    var requests = 0
-    var found: [String] = []
-    var searching = 0.0
-    while sent < size {
-        let request = traffic.next(size: 40_000)
-        searching += seconds {
-            let result = scanner.scan(request)
-            found +=
-                (result.hits + result.hints).map(\.place) + result.gaps.map { "gap: \($0)" }
-                + result.pieces.map { "piece: \($0.location)" }
-        }
-        sent += request.body.bytes.count + request.fields.storage.count + request.target.utf8.count
-        requests += 1
-    }
+    let run = InnocentRun.all(size: number(1, 1_024) << 20, seed: number(2, 1))
     print(
-        "\(requests) requests, \(sent) bytes, searched in \(shown(searching)) s (\(shown(Double(sent) / searching / 1e6, 0)) MB/s): \(found.count) found"
+        "\(run.requests) requests, \(run.sent) bytes, searched in \(shown(run.searching)) CPU s (\(shown(Double(run.sent) / run.searching / 1e6, 0)) MB/s): \(run.found.count) found"
     )
-    for place in found.prefix(20) { print("  " + place) }
-    exit(found.isEmpty ? 0 : 1)
+    for place in run.found.prefix(20) { print("  " + place) }
+    exit(run.found.isEmpty ? 0 : 1)
 case "patterns":
     // Hex of each pattern, and whether case counts; and beside it those that are text, for grep.
     var lines = ""
@@ -145,8 +128,8 @@ case "patterns":
             }
         }
     }
-    FileManager.default.createFile(atPath: arguments[1], contents: Data(lines.utf8))
-    FileManager.default.createFile(atPath: arguments[1] + ".text", contents: Data(text))
+    _ = FileManager.default.createFile(atPath: arguments[1], contents: Data(lines.utf8))
+    _ = FileManager.default.createFile(atPath: arguments[1] + ".text", contents: Data(text))
 default:
     print(
         "usage: scanner-bench learn | speed [MiB] | write KIND MiB FILE | matrix [STEP] | innocent MiB [SEED] | patterns FILE"

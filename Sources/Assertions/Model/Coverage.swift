@@ -311,7 +311,9 @@ extension Session {
             "capture on one interface only; bytes sent twice with other content were read as first seen"
         case .unknownProtocol, .unreadableMessage: "say which protocol the host speaks, or leave it out with --filter"
         case .bodyOverLimit: "use smaller bodies in the test"
-        case .undecodableContent: "switch the content coding off in the test build"
+        case .undecodableContent:
+            "switch the content coding off in the test build; have what it sends as an archive (zip, bzip2, 7z, rar, lz4, xz) sent "
+                + "unpacked, or as gzip, or not at all"
         case .decodeBudget: "use smaller bodies in the test"
         case .stateGivenUp: "narrow the capture with --filter to the device"
         case .unreadablePackets: "capture with a link type that is read (see the notes on the trace)"

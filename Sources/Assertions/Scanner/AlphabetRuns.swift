@@ -1,10 +1,10 @@
 /// Runs of base64, base64url or hex characters in a text.
 ///
-/// Only every 24th byte is looked at until one is in the alphabet, so text with short words costs a fraction of a pass.
+/// Only every 15th byte is looked at until one is in the alphabet, so text with short words costs a fraction of a pass.
 struct AlphabetRuns {
-    /// Runs under this length are not decoded: the shortest token (20 bytes) makes 27 characters of base64 and 40 of hex, and
-    /// loses up to three where a run of other characters touches it.
-    static let shortest = 24
+    /// Runs under this length are not decoded: what two encodings make of a value of eight bytes is longer, or one layer of it is a
+    /// pattern.
+    static let shortest = 15
     /// Lines of wrapped base64 are at least this long (RFC 2045 has 76, PEM 64).
     static let shortestLine = 60
 

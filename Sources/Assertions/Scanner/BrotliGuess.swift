@@ -41,14 +41,14 @@ enum BrotliGuess {
         return length >= bytes.count / 8 && length <= bytes.count * 64
     }
 
-    /// What `bytes` decode to when they are brotli of something that reads as text; nil otherwise.
+    /// What `bytes` decode to, up to `limit` bytes, when they are brotli of something that reads as text; nil otherwise.
     static func text(in bytes: UnsafeRawBufferPointer, limit: Int) -> [UInt8]? {
         guard isPlausible(bytes) else { return nil }
         var decoder = ContentDecoder(.brotli, expansion: ContentDecoder.ExpansionLimit(ratio: 64, floor: 1 << 16))
         var output: [UInt8] = []
         // Broken or cut content is a guess that was wrong, or gives what came before.
         guard let progress = try? decoder.decode(bytes, into: &output, limit: limit),
-            progress.status == .atBoundary || progress.status == .trailingBytes,
+            progress.status != .needsInput,
             output.count >= EncodedPattern.shortest
         else { return nil }
         return output

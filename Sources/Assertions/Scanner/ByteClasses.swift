@@ -77,7 +77,7 @@ enum ByteClass {
     }
 
     /// Whether the characters just before a place of a run, or just behind it, are all of one alphabet that is smaller than
-    /// base58: any run of 24 such characters that holds the place has one of the two.
+    /// base58: any run of 15 such characters that holds the place has one of the two.
     static func isNarrow(around place: Int, in bytes: UnsafeRawBufferPointer, _ run: Range<Int>) -> Bool {
         alphabets.withUnsafeBufferPointer { table in
             let narrow = ~Alphabets.base58.rawValue & table[Int(bytes[place])]
@@ -108,10 +108,16 @@ enum ByteClass {
     /// Whether bytes that are no text stand close before or behind, one of which may read as a letter of what is there: a
     /// tag or a length.
     static func isGlued(_ range: Range<Int>, in bytes: UnsafeRawBufferPointer) -> Bool {
-        func isBinary(_ byte: UInt8) -> Bool { !isPrintable(byte) && byte != MessageHead.separator }
-        return bytes[max(0, range.lowerBound - 3)..<range.lowerBound].contains(where: isBinary)
+        isBehindBinary(range.lowerBound, in: bytes)
             || bytes[range.upperBound..<min(bytes.count, range.upperBound + 3)].contains(where: isBinary)
     }
+
+    /// Whether a byte that is no text stands close before.
+    static func isBehindBinary(_ place: Int, in bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes[max(0, place - 3)..<place].contains(where: isBinary)
+    }
+
+    private static func isBinary(_ byte: UInt8) -> Bool { !isPrintable(byte) && byte != MessageHead.separator }
 
     /// How many bytes from `start` on belong to an escape that begins before it (`%2F`, `\x2f`, `\u002f`, `\n`).
     static func escapeTail(before start: Int, in bytes: UnsafeRawBufferPointer) -> Int {
@@ -149,6 +155,13 @@ enum ByteClass {
     /// Whether the byte behind belongs to the same word.
     static func goesOn(after range: Range<Int>, in bytes: UnsafeRawBufferPointer) -> Bool {
         range.upperBound < bytes.count && TokenShape.isTokenByte(bytes[range.upperBound])
+    }
+
+    /// Whether there are three different bytes: a value has more, under any encoding. (A run of one digit is hex of a shorter one,
+    /// and so on down; what only looks like a compressed stream often gives such a run.)
+    static func isVaried(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let first = bytes.first, let second = bytes.first(where: { $0 != first }) else { return false }
+        return bytes.contains { $0 != first && $0 != second }
     }
 
     /// Whether bytes look like text: of some 256 of them, spread evenly, 85 in 100 are printable ASCII (at least half) or

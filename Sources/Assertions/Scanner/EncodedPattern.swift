@@ -34,7 +34,12 @@ struct EncodedPattern: Hashable {
                 inner.encodeOutside { patterns.append($0) }
             }
         }
-        if depth != .single, value.count < shortestDecoded { plain.encodeShort { patterns.append($0) } }
+        if depth != .single, value.count < shortestDecoded {
+            plain.encodeShort { patterns.append($0) }
+            for inner in patterns where !inner.layers.isEmpty && inner.bytes.count <= shortestUndone {
+                inner.encodeAsPlacesDo { patterns.append($0) }
+            }
+        }
         var seen: Set<[UInt8]> = []
         seen.reserveCapacity(patterns.count)
         return patterns.filter { $0.bytes.count >= shortest && seen.insert($0.bytes).inserted }
@@ -58,7 +63,23 @@ struct EncodedPattern: Hashable {
     /// Values shorter than this may make less text than is decoded, even under two encodings.
     private static let shortestDecoded = 20
 
-    /// A short value under base32 and base58 where no decoder undoes what is inside, or what is around is too short to be
+    /// Text up to this length makes less base64, or text of two bytes a character, than is undone.
+    private static let shortestUndone = 17
+
+    /// A short text as a place holds it that is an encoding of its own: base64 in a `data:` URL, text of two bytes a character
+    /// in a property list.
+    private func encodeAsPlacesDo(_ body: (EncodedPattern) -> Void) {
+        for alignment in 0..<3 {
+            let text = ValueEncoder.base64(bytes, alignment: alignment, isURL: false)
+            wrapped(text, .base64, isCaseSensitive: true).map(body)
+        }
+        wrapped(ValueEncoder.utf16(bytes, isBigEndian: false), .utf16LittleEndian, isCaseSensitive: isCaseSensitive)
+            .map(body)
+        wrapped(ValueEncoder.utf16(bytes, isBigEndian: true), .utf16BigEndian, isCaseSensitive: isCaseSensitive)
+            .map(body)
+    }
+
+    /// A short value under base32, base58 and spaced hex where no decoder undoes what is inside, or what is around is too short to be
     /// decoded.
     private func encodeShort(_ body: (EncodedPattern) -> Void) {
         let quoted = [0x22] + bytes + [0x22]
@@ -66,6 +87,9 @@ struct EncodedPattern: Hashable {
         for (inner, layer) in [(bytes.reversed(), ValueEncoding.reversed), (ValueEncoder.rot13(bytes), .rot13)] {
             let inside = EncodedPattern(bytes: inner, isCaseSensitive: false, layers: layers.wrapped(in: layer))
             inside.wrapped(Base58.encode(inner), .base58, isCaseSensitive: true).map(body)
+            for separator in [0x20, 0x3A] as [UInt8] {
+                inside.wrapped(ValueEncoder.hex(inner, separator: separator), .hex, isCaseSensitive: false).map(body)
+            }
             for alignment in 0..<5 {
                 for isHex in [false, true] {
                     let text = ValueEncoder.base32(inner, alignment: alignment, isHex: isHex)

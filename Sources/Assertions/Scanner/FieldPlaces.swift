@@ -40,7 +40,9 @@ struct FieldPlaces {
             // A digest or a compressed stream behind a byte that happens to be an equals sign is no field.
             ByteClass.looksLikeText(UnsafeRawBufferPointer(rebasing: bytes.prefix(256))),
             !isQuotedPrintable(bytes, behind: equals),
-            equals < 20 || !bytes[..<equals].contains(0x2B)
+            equals < 20 || !bytes[..<equals].contains(0x2B),
+            // Padding at the end of one of several fields.
+            !(equals >= 7 && equals % 4 == 3 && (bytes[equals + 1] == 0x26 || bytes[equals + 1] == 0x3B))
         else { return nil }
         // Nor is a first name that nobody would give.
         let firstName = String(decoding: bytes[..<equals], as: UTF8.self)

@@ -85,6 +85,7 @@ struct HitPlaces {
         case .utf16(let isBigEndian): [isBigEndian ? "utf-16be" : "utf-16le"]
         case .rot13: ["rot13"]
         case .reversed: ["reversed"]
+        case .codes: ["codes"]
         case .container(let kind): [kind]
         case .string: isPlaced ? [] : ["escapes"]
         }
@@ -159,6 +160,13 @@ struct HitPlaces {
         }
     }
 
+    /// Whether the first character of a text of two bytes a character is the length that a property list writes before it, rather
+    /// than a field's name.
+    private static func beginsWithLength(_ view: View) -> Bool {
+        guard case .utf16 = view.step, let first = view.bytes.first else { return false }
+        return Int(first) == view.bytes.count - 1
+    }
+
     private func makeStructure(of number: Int) -> Structure {
         let view = views[number]
         if view.step == .head { return .fields(head) }
@@ -173,7 +181,7 @@ struct HitPlaces {
                 }
                 return .fields(fields)
             }
-            if let fields = FieldPlaces.form(bytes) { return .fields(fields) }
+            if !Self.beginsWithLength(view), let fields = FieldPlaces.form(bytes) { return .fields(fields) }
             return JSONPlaces(bytes, isAmongOthers: isRunOfText(number)).map(Structure.json) ?? .none
         }
     }

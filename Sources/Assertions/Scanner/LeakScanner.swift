@@ -250,7 +250,7 @@ public struct LeakScanner: Sendable {
         var places = HitPlaces(views: scan.views, head: head ?? FieldPlaces(), boundary: boundary)
         var hits = HitCollector()
         var hints = HitCollector()
-        for hit in Self.withoutCoded(Self.withoutKnownShapes(scan.rawHits), in: scan) {
+        for hit in RepeatedHits(in: scan).removed(from: scan.rawHits) {
             let template = leak(for: hit, in: scan)
             for place in places.places(of: hit.view, at: hit.range.lowerBound) {
                 var leak = template
@@ -295,7 +295,7 @@ public struct LeakScanner: Sendable {
     private func pieces(of scan: ViewScan, besides hits: [LeakHit], _ places: inout HitPlaces) -> [TokenPiece] {
         var result: [TokenPiece] = []
         let whole = Set(hits.map(\.matchedDigest))
-        for piece in scan.rawPieces where result.count < Self.pieceLimit {
+        for piece in RepeatedHits(in: scan).removed(from: scan.rawPieces) where result.count < Self.pieceLimit {
             let learned = needles[Int(piece.needle)]
             guard !whole.contains(learned.digest),
                 let place = places.places(of: piece.view, at: piece.range.lowerBound).first
@@ -311,8 +311,6 @@ public struct LeakScanner: Sendable {
 
     /// Characters of a token's body by which a part of it is known.
     private static let recognised = 12
-    /// Bytes by which a token in stored bytes is known again: its prefix and five more.
-    private static let storedHead = 9
     /// Pieces that are told of one message.
     private static let pieceLimit = 256
     /// Labels of a name before those over which a value is spread, at most.
@@ -331,32 +329,5 @@ public struct LeakScanner: Sendable {
         let token = Secret(Array(bytes[hit.range]))
         return LeakHit(
             match: .tokenShape, location: "", chain: [], matched: token, matchedDigest: redactor.digest(token))
-    }
-
-    /// What shows in coded bytes (a coding stores some of them as they are) counts only where undoing the coding does not
-    /// show it too.
-    private static func withoutCoded(_ hits: [ViewScan.RawHit], in scan: ViewScan) -> [ViewScan.RawHit] {
-        guard !scan.undone.isEmpty, hits.count > 1 else { return hits }
-        let isCoded = hits.map { scan.isBesideCoding($0.view) }
-        let shown = Set(zip(hits, isCoded).filter { !$0.1 }.map(\.0.needle))
-        guard !shown.isEmpty else { return hits }
-        // Of a token of which a part is stored, the shape alone would show, with another end: it begins as that token does.
-        let tokens = zip(hits, isCoded).filter { !$0.1 }.map { scan.views[$0.0.view].bytes[$0.0.range] }
-        return zip(hits, isCoded).filter { hit, isCoded in
-            if !isCoded { return true }
-            if hit.needle >= 0 { return !shown.contains(hit.needle) }
-            let head = scan.views[hit.view].bytes[hit.range].prefix(Self.storedHead)
-            return !tokens.contains { $0.firstRange(of: head) != nil }
-        }.map(\.0)
-    }
-
-    /// A token that was found as a known one is not also found by its shape.
-    private static func withoutKnownShapes(_ hits: [ViewScan.RawHit]) -> [ViewScan.RawHit] {
-        guard hits.contains(where: { $0.needle < 0 }) else { return hits }
-        var starts: [Int: [Range<Int>]] = [:]
-        for hit in hits where hit.needle >= 0 { starts[hit.view, default: []].append(hit.range) }
-        return hits.filter { hit in
-            hit.needle >= 0 || starts[hit.view]?.contains { $0.overlaps(hit.range) } != true
-        }
     }
 }

@@ -29,6 +29,8 @@ struct NeedleForms {
             essence = token ?? value
             // A part of the URL without the token may be the neutral URL's or public.
             for (form, part) in Self.urlParts(value) where token.map({ Self.contains(part, $0) }) ?? true {
+                // Without its query a neutral URL is everybody's: what it says of a selection is in the query.
+                if needle.kind == .neutralURL, token == nil, Self.lacksQuery(part, of: value) { continue }
                 forms.append((form, part))
             }
             if let token { forms += Self.tokenForms(token) }
@@ -99,6 +101,11 @@ struct NeedleForms {
         if let slash = rest.firstIndex(of: 0x2F) { parts.append((.path, Array(rest[slash...]))) }
         var seen: Set<[UInt8]> = []
         return parts.filter { seen.insert($0.1).inserted }
+    }
+
+    /// Whether a URL has a query and this part of it has none.
+    private static func lacksQuery(_ part: [UInt8], of url: [UInt8]) -> Bool {
+        url.prefix { $0 != 0x23 }.contains(0x3F) && !part.contains(0x3F)
     }
 
     private static func contains(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {

@@ -8,6 +8,8 @@ struct Novelty {
     var longestRun = 0
     /// Bytes of hex with something between.
     var spacedBytes = 0
+    /// Bytes that are written as numbers.
+    var codes = 0
     /// Backslashes.
     var backslashes = 0
     /// Character references.
@@ -49,6 +51,9 @@ struct Novelty {
         }
         var spaced = SpacedHexRuns()
         while let run = spaced.nextRun(in: bytes) { spacedBytes &+= run.count }
+        var numbers = CodeRuns(bytes)
+        var output: [UInt8] = []
+        while numbers.nextRun(into: &output) != nil { codes &+= output.count }
     }
 
     /// The same with nothing of what an inline encoding writes, for comparison with what its undoing shows.
@@ -100,12 +105,17 @@ struct Novelty {
         }
         var spaced = SpacedHexRuns()
         if spaced.nextRun(in: bytes) != nil { return true }
+        var numbers = CodeRuns(bytes)
+        var output: [UInt8] = []
+        if numbers.nextRun(into: &output) != nil { return true }
         return isText && Novelty(escapesOf: bytes).exceeds(Novelty(), isText: true)
     }
 
     /// Whether there is more here than in the source.
     func exceeds(_ source: Novelty, isText: Bool) -> Bool {
-        if runBytes > source.runBytes || longestRun > source.longestRun || spacedBytes > source.spacedBytes {
+        if runBytes > source.runBytes || longestRun > source.longestRun || spacedBytes > source.spacedBytes
+            || codes > source.codes
+        {
             return true
         }
         return isText

@@ -17,6 +17,11 @@ enum Signature: Hashable, Sendable {
     case database
     /// base64 of a compressed stream's start with its letters moved by 13 places, or turned round.
     case rot13Run, reversedRun
+    /// The first of an object's counted members.
+    case countedMembers
+
+    /// Bytes of the marks of what was moved or turned round.
+    static let turnedLength = 5
 
     /// Enters all of them.
     static func enterAll(into index: inout PatternIndex) {
@@ -41,12 +46,13 @@ enum Signature: Hashable, Sendable {
         }
         index.insert(SQLitePayloads.magic, isCaseSensitive: true, meaning: .signature(.database))
         // "H4sI" and "KLUv" begin base64 of gzip and of Zstandard.
-        for text in ["U4fVN", "U4fVP", "XYHi/"] {
+        for text in ["U4fVN", "U4fVP", "XYHi/", "XYHi_"] {
             index.insert(Array(text.utf8), isCaseSensitive: true, meaning: .signature(.rot13Run))
         }
-        for text in ["AIs4H", "CIs4H", "/vULK"] {
+        for text in ["AIs4H", "CIs4H", "/vULK", "_vULK"] {
             index.insert(Array(text.utf8), isCaseSensitive: true, meaning: .signature(.reversedRun))
         }
+        index.insert(Array("{\"0\":".utf8), isCaseSensitive: true, meaning: .signature(.countedMembers))
         index.insert([0x28, 0xB5, 0x2F, 0xFD], followers: 0...255, meaning: .signature(.zstd))
     }
 }

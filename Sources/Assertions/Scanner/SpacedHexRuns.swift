@@ -1,7 +1,7 @@
 /// Runs of hex with one byte, a space or a colon, between each two digits and the next.
 struct SpacedHexRuns {
-    /// Bytes that the shortest run writes.
-    static let shortest = 12
+    /// Bytes that the shortest run writes: what base64 makes of a value of eight.
+    static let shortest = 11
 
     private var next = 0
 

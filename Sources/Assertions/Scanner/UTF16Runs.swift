@@ -1,7 +1,7 @@
 /// Runs of text with two bytes a character, each of which is ASCII.
 struct UTF16Runs {
     /// Characters of the shortest run that is decoded.
-    static let shortest = 16
+    static let shortest = 15
 
     private var next = 0
 

@@ -23,6 +23,8 @@ struct View {
         case utf16(isBigEndian: Bool)
         /// A run of letters moved by 13 places, or turned round.
         case rot13, reversed
+        /// Numbers that are a byte each.
+        case codes
         /// A quoted string without its backslash escapes.
         case string
 

@@ -48,6 +48,31 @@ extension ViewScan {
             if inline == .html, isMarkedUp { shown.quoted = 0 }
             consider(output, from: number, at: 0, .inline(inline), source: shown)
         }
+        if source.percents > 0 { decodeBehindLengths(bytes, number: number) }
+    }
+
+    /// A percent sign close behind a byte that is no text, or at the start of what a decoding gave, may be the length of what
+    /// follows, whose first letters then read as digits.
+    private mutating func decodeBehindLengths(_ bytes: UnsafeRawBufferPointer, number: Int) {
+        let isDecoded = views[number].step.isDecoding
+        var next = 0
+        var output: [UInt8] = []
+        while let place = ByteSearch.first(0x25, in: bytes, from: next) {
+            next = place + 1
+            guard ByteClass.isBehindBinary(place, in: bytes) || (isDecoded && place <= 2),
+                TextDecoding.Inline.percent.step(bytes, at: place).used > 1
+            else { continue }
+            let run = place + 1..<ByteClass.textRun(around: place, in: bytes).upperBound
+            next = run.upperBound
+            guard run.count >= Self.shortestRun else { continue }
+            guard room(for: number) != nil else { return }
+            let text = UnsafeRawBufferPointer(rebasing: bytes[run])
+            output.removeAll(keepingCapacity: true)
+            TextDecoding.undo(.percent, of: text, into: &output)
+            consider(
+                output, from: number, at: run.lowerBound, .inlineRun(.percent),
+                source: Novelty(of: text).without(.percent))
+        }
     }
 
     /// The same for runs of text in bytes that are none.
@@ -142,12 +167,36 @@ extension ViewScan {
         }
     }
 
-    /// brotli, which has no mark, over a whole view.
-    mutating func decodeBrotli(_ bytes: UnsafeRawBufferPointer, number: Int) {
+    /// brotli, and deflate without a header, which have no mark, over a whole view.
+    mutating func decodeUnmarked(_ bytes: UnsafeRawBufferPointer, number: Int) {
         guard !undone.contains(number), let room = room(for: number),
-            let text = BrotliGuess.text(in: bytes, limit: room)
+            let (text, coding) = Self.unmarked(in: bytes, limit: room)
         else { return }
-        consider(text, from: number, at: 0, .codings([ContentDecoder.Coding.brotli.rawValue]), source: nil)
+        if text.count >= room { note("decoded-bytes", number) }
+        consider(text, from: number, at: 0, .codings([coding.rawValue]), source: nil)
+    }
+
+    /// What bytes without a mark decode to when they are all of a compressed text.
+    static func unmarked(
+        in bytes: UnsafeRawBufferPointer, limit: Int
+    ) -> (text: [UInt8], coding: ContentDecoder.Coding)? {
+        if let text = BrotliGuess.text(in: bytes, limit: limit) { return (text, .brotli) }
+        return DeflateGuess.text(in: bytes, limit: limit).map { ($0, .deflate) }
+    }
+
+    /// Bytes that are written as numbers.
+    mutating func decodeCodes(_ bytes: UnsafeRawBufferPointer, number: Int, members: [Int]) {
+        var runs = CodeRuns(bytes)
+        var output: [UInt8] = []
+        while let start = runs.nextRun(into: &output) {
+            guard room(for: number) != nil else { return }
+            consider(output, from: number, at: start, .codes, source: nil)
+        }
+        for start in members {
+            guard room(for: number) != nil else { return }
+            CodeRuns.members(bytes, from: start, into: &output)
+            consider(output, from: number, at: start, .codes, source: nil)
+        }
     }
 
     // MARK: Parts
@@ -174,33 +223,45 @@ extension ViewScan {
                 var output: [UInt8] = []
                 TextDecoding.undo(.quotedPrintable, of: content, into: &output)
                 consider(output, from: number, at: part.content.lowerBound, .part, source: nil)
-            } else if let text = BrotliGuess.text(in: content, limit: room) {
+            } else if let (text, coding) = Self.unmarked(in: content, limit: room) {
                 consider(
-                    text, from: number, at: part.content.lowerBound,
-                    .codings([ContentDecoder.Coding.brotli.rawValue]), source: nil)
+                    text, from: number, at: part.content.lowerBound, .codings([coding.rawValue]), source: nil)
             }
         }
     }
 
-    /// Values that a container cuts into chunks: rows of SQLite over several pages, chunked strings of CBOR. Returns where
-    /// the chunks are.
-    mutating func unpack(_ bytes: UnsafeRawBufferPointer, databases: [Int], number: Int) -> [Range<Int>] {
-        var chunks: [Range<Int>] = []
+    /// Values that a container cuts into chunks: rows of SQLite over several pages, chunked strings of CBOR. What looks like
+    /// either may be neither, so the view is searched as it stands, too (`RepeatedHits`).
+    mutating func unpack(_ bytes: UnsafeRawBufferPointer, databases: [Int], number: Int) {
+        var found: [Range<Int>] = []
+        defer { if !found.isEmpty { chunks[number] = Self.apart(found) } }
         for start in databases {
-            guard let room = room(for: number) else { return chunks }
+            guard let room = room(for: number) else { return }
             guard let database = SQLitePayloads(UnsafeRawBufferPointer(rebasing: bytes[start...])) else { continue }
-            var found: [SQLitePayloads.Payload] = []
-            if !database.forEach(limit: room, { found.append($0) }) { note("decoded-bytes", number) }
-            for payload in found {
+            var payloads: [SQLitePayloads.Payload] = []
+            if !database.forEach(limit: room, { payloads.append($0) }) { note("decoded-bytes", number) }
+            for payload in payloads {
                 consider(payload.bytes, from: number, at: start + payload.cell, .container("sqlite"), source: nil)
-                chunks += payload.parts.map { start + $0.lowerBound..<start + $0.upperBound }
+                found += payload.parts.map { start + $0.lowerBound..<start + $0.upperBound }
             }
         }
         for (string, range) in CBORChunks(bytes)?.strings ?? [] {
-            guard room(for: number) != nil else { return chunks }
+            guard room(for: number) != nil else { return }
             consider(string, from: number, at: range.lowerBound, .container("cbor"), source: nil)
-            chunks.append(range)
+            found.append(range)
         }
-        return chunks
+    }
+
+    /// The same places in order, each once.
+    private static func apart(_ ranges: [Range<Int>]) -> [Range<Int>] {
+        var result: [Range<Int>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = result.last, range.lowerBound <= last.upperBound {
+                result[result.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+            } else {
+                result.append(range)
+            }
+        }
+        return result
     }
 }

@@ -45,12 +45,16 @@ extension ViewScan {
             TextDecoding.spacedHex(UnsafeRawBufferPointer(rebasing: bytes[run]), into: &output)
             consider(output, from: number, at: run.lowerBound, .hex, source: nil)
         }
-        for (places, step) in [(signs.rot13, View.Step.rot13), (signs.reversed, .reversed)] {
-            for place in places {
-                var start = place
-                while start > 0, ByteClass.base64Value[Int(bytes[start - 1])] != 255 { start -= 1 }
-                turn(start..<Self.runEnd(bytes, from: place), of: bytes, number: number, step)
-            }
+        for place in signs.rot13 {
+            var start = place
+            while start > 0, ByteClass.base64Value[Int(bytes[start - 1])] != 255 { start -= 1 }
+            turn(start..<Self.runEnd(bytes, from: place), of: bytes, number: number, .rot13, stream: place)
+        }
+        for place in signs.reversed {
+            var start = place
+            while start > 0, ByteClass.base64Value[Int(bytes[start - 1])] != 255 { start -= 1 }
+            let end = Self.runEnd(bytes, from: place)
+            turn(start..<end, of: bytes, number: number, .reversed, stream: place + Signature.turnedLength)
         }
     }
 
@@ -75,14 +79,14 @@ extension ViewScan {
             }
             return
         }
-        if text.count >= 8 {
-            // A zlib stream begins "eJ", "eA", "eF" or "eN" in base64.
-            let (first, second, last, secondLast) = (text[0], text[1], text[text.count - 1], text[text.count - 2])
-            if first == 0x72, [0x57, 0x4E, 0x53, 0x41].contains(second) {
-                turn(run, of: bytes, number: number, .rot13)
+        // A zlib stream begins "eJ", "eA", "eF" or "eN" in base64; a letter beside it may be a container's.
+        for skipped in 0...(isShifted ? 2 : 0) where text.count >= AlphabetRuns.shortest {
+            if text[skipped] == 0x72, [0x57, 0x4E, 0x53, 0x41].contains(text[skipped + 1]) {
+                turn(run, of: bytes, number: number, .rot13, stream: run.lowerBound + skipped)
             }
-            if last == 0x65, [0x4A, 0x41, 0x46, 0x4E].contains(secondLast) {
-                turn(run, of: bytes, number: number, .reversed)
+            let last = text.count - 1 - skipped
+            if text[last] == 0x65, [0x4A, 0x41, 0x46, 0x4E].contains(text[last - 1]) {
+                turn(run, of: bytes, number: number, .reversed, stream: run.upperBound - skipped)
             }
         }
         decodeBase64(bytes, run, number: number, into: &output)
@@ -138,7 +142,7 @@ extension ViewScan {
         }
     }
 
-    /// The same for a long run, of which nearly every word is base64's own: only what a few characters around each 24th
+    /// The same for a long run, of which nearly every word is base64's own: only what a few characters around each 15th
     /// place say to be base32 or hex is read. (base58 has no separators; what is glued to so much else is no base58.)
     private mutating func decodeLongInside(
         _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, into output: inout [UInt8]
@@ -218,15 +222,24 @@ extension ViewScan {
         consider(output, from: number, at: run.lowerBound, isURL ? .base64url : .base64, source: nil)
     }
 
-    /// Undoes `rot13` or `reversed` over one run.
+    /// Undoes `rot13` or `reversed` over one run in which base64 of a compressed stream begins at `stream` (turned round: ends
+    /// there, the start being behind). Other values are patterns under either, so a run without a stream is not turned.
     private mutating func turn(
-        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, _ step: View.Step
+        _ run: Range<Int>, of bytes: UnsafeRawBufferPointer, number: Int, _ step: View.Step, stream: Int
     ) {
         guard room(for: number) != nil else { return }
-        let text = UnsafeRawBufferPointer(rebasing: bytes[run])
-        consider(
-            step == .rot13 ? text.map(ValueEncoder.rot13) : text.reversed(), from: number, at: run.lowerBound, step,
-            source: nil)
+        func turned(_ range: Range<Int>) -> [UInt8] {
+            let text = UnsafeRawBufferPointer(rebasing: bytes[range])
+            return step == .rot13 ? text.map(ValueEncoder.rot13) : text.reversed()
+        }
+        let tried = 4 * ZlibGuess.triedBytes / 3
+        let head =
+            step == .rot13
+            ? stream..<min(run.upperBound, stream + tried) : max(run.lowerBound, stream - tried)..<stream
+        var start: [UInt8] = []
+        turned(head).withUnsafeBytes { TextDecoding.base64($0, into: &start) }
+        guard start.withUnsafeBytes(ZlibGuess.isStream) else { return }
+        consider(turned(run), from: number, at: run.lowerBound, step, source: nil)
     }
 
     /// Runs up to this length are decoded behind each slash, whatever comes out.

@@ -46,6 +46,10 @@ struct ViewScan {
     private(set) var boundaries: [Int: [UInt8]] = [:]
     /// Roots whose declared content coding was undone.
     private(set) var undone: Set<Int> = []
+    /// Roots of which undoing the declared coding gave all that they hold.
+    private var spent: Set<Int> = []
+    /// Where a view holds chunks of what a container joins: in order, apart from each other.
+    var chunks: [Int: [Range<Int>]] = [:]
     /// Views that declared content codings gave.
     private var declared: Set<Int> = []
     private var nextView = 0
@@ -99,6 +103,7 @@ struct ViewScan {
         guard !decoded.undone.isEmpty else { return }
         decodedBytes += decoded.bytes.count
         undone.insert(root)
+        if decoded.problems.isEmpty { spent.insert(root) }
         boundaries[views.count] = boundary
         declared.insert(views.count)
         known[decoded.bytes.withUnsafeBytes { ContentHash($0) }] = views.count
@@ -125,12 +130,11 @@ struct ViewScan {
 
     private mutating func process(_ number: Int) {
         let view = views[number]
-        let before = (rawHits.count, rawPieces.count)
         var signs = view.bytes.withUnsafeBytes { findPatterns(in: $0, view: view, number: number) }
-        let chunks = view.bytes.withUnsafeBytes { unpack($0, databases: signs.databases, number: number) }
-        let isCut = !chunks.isEmpty
-        let bytes = isCut ? leaveOut(chunks, of: view.bytes, since: before, &signs) : view.bytes
-        bytes.withUnsafeBytes { bytes in
+        // What coded bytes seem to hold in another form is in them by chance, and a garbled copy of what they code.
+        guard !spent.contains(number) else { return }
+        view.bytes.withUnsafeBytes { bytes in
+            unpack(bytes, databases: signs.databases, number: number)
             decompress(signs.compressed, of: bytes, number: number)
             let isText = ByteClass.looksLikeText(bytes)
             signs.isText = isText
@@ -140,9 +144,10 @@ struct ViewScan {
                 decodeStrings(bytes, number: number)
             } else {
                 decodeStringRuns(bytes, number: number)
-                decodeBrotli(bytes, number: number)
+                decodeUnmarked(bytes, number: number)
             }
             decodeRuns(bytes, number: number, signs: signs)
+            decodeCodes(bytes, number: number, members: signs.members)
             decodeParts(bytes, number: number)
         }
     }
@@ -157,6 +162,7 @@ struct ViewScan {
         var databases: [Int] = []
         var rot13: [Int] = []
         var reversed: [Int] = []
+        var members: [Int] = []
     }
 
     private mutating func findPatterns(in bytes: UnsafeRawBufferPointer, view: View, number: Int) -> Signs {
@@ -193,33 +199,12 @@ struct ViewScan {
             case .signature(.database): signs.databases.append(match.start)
             case .signature(.rot13Run): signs.rot13.append(match.start)
             case .signature(.reversedRun): signs.reversed.append(match.start)
+            case .signature(.countedMembers): signs.members.append(match.start)
             }
         }
         if !pieces.isEmpty { keep(pieces) }
         if view.shapes == .anyCase { findFoldedTokens(in: bytes, number: number) }
         return signs
-    }
-
-    /// The bytes of a view without its chunks, which are searched as what they make together; what was found in one of them
-    /// alone is dropped.
-    private mutating func leaveOut(
-        _ chunks: [Range<Int>], of bytes: [UInt8], since before: (hits: Int, pieces: Int), _ signs: inout Signs
-    ) -> [UInt8] {
-        var bytes = bytes
-        for chunk in chunks {
-            for index in chunk { bytes[index] = Self.leftOut }
-        }
-        func isLeftOut(_ place: Int) -> Bool { chunks.contains { $0.contains(place) } }
-        let hits = rawHits[before.hits...].filter { !isLeftOut($0.range.lowerBound) }
-        rawHits.replaceSubrange(before.hits..., with: hits)
-        let pieces = rawPieces[before.pieces...].filter { !isLeftOut($0.range.lowerBound) }
-        rawPieces.replaceSubrange(before.pieces..., with: pieces)
-        signs.compressed.removeAll(where: isLeftOut)
-        signs.base64.removeAll(where: isLeftOut)
-        signs.hex.removeAll(where: isLeftOut)
-        signs.rot13.removeAll(where: isLeftOut)
-        signs.reversed.removeAll(where: isLeftOut)
-        return bytes
     }
 
     private mutating func keep(_ hit: RawHit) {
@@ -299,6 +284,7 @@ struct ViewScan {
         let isWorthIt =
             holdsPattern
             || bytes.withUnsafeBytes { bytes -> Bool in
+                guard ByteClass.isVaried(bytes) else { return false }
                 if ContentCodings.sniff(bytes) != nil || ZlibGuess.holdsStream(bytes) { return true }
                 let isText = ByteClass.looksLikeText(bytes)
                 // Less than a run holds no run, and is told by its escapes alone.
@@ -310,7 +296,7 @@ struct ViewScan {
                 }
                 var wide = UTF16Runs()
                 if wide.nextRun(in: bytes) != nil { return true }
-                return !isText && BrotliGuess.text(in: bytes, limit: 1 << 16) != nil
+                return !isText && Self.unmarked(in: bytes, limit: 1 << 16) != nil
             }
         guard isWorthIt else { return }
         worthwhile += 1
@@ -335,9 +321,6 @@ struct ViewScan {
                 bytes: bytes, origins: [origin], depth: depth,
                 shapes: views[parent].shapes, isSearched: !holdsPattern, percents: percents))
     }
-
-    /// A byte that is in no text and no alphabet.
-    private static let leftOut: UInt8 = 0xFF
 
     /// Runs that are remembered as innocent.
     static let maximumInnocentRuns = 4_096

@@ -24,17 +24,23 @@ enum ZlibGuess {
     /// Whether a zlib stream begins anywhere after the first byte: whether one of the places decodes without a fault for its
     /// first bytes, or as long as there are any. Chance makes that once in some thousand marks.
     static func holdsStream(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        starts(in: bytes).contains { start in
-            let coded = UnsafeRawBufferPointer(rebasing: bytes[start..<min(bytes.count, start + triedBytes)])
-            var output: [UInt8] = []
-            var decoder = ContentDecoder(.deflate)
-            let isSound = (try? decoder.decode(coded, into: &output, limit: triedBytes)) != nil
-            return output.count >= (isSound ? EncodedPattern.shortest : soundBytes)
-        }
+        starts(in: bytes).contains { isStream(UnsafeRawBufferPointer(rebasing: bytes[$0...])) }
+    }
+
+    /// Whether a compressed stream begins with the first of these bytes, as far as a few of them tell.
+    static func isStream(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let coding = ContentCodings.sniff(bytes) else { return false }
+        // What Zstandard gives comes by the block, later than the first bytes; its mark says enough.
+        if coding == .zstd { return true }
+        let coded = UnsafeRawBufferPointer(rebasing: bytes.prefix(triedBytes))
+        var output: [UInt8] = []
+        var decoder = ContentDecoder(coding)
+        let isSound = (try? decoder.decode(coded, into: &output, limit: triedBytes)) != nil
+        return output.count >= (isSound ? EncodedPattern.shortest : soundBytes)
     }
 
     /// Bytes that are decoded to see whether a stream is one.
-    private static let triedBytes = 128
+    static let triedBytes = 128
     /// Bytes before a fault from which on it is one all the same: a stream whose end was lost.
     private static let soundBytes = 48
 

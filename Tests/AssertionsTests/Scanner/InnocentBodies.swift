@@ -65,9 +65,14 @@ struct InnocentBodies {
 
     private mutating func word(_ alphabet: String, _ count: Int) -> String {
         let letters = Array(alphabet.utf8)
-        return String(
-            decoding: (0..<count).map { _ in letters[Int.random(in: letters.indices, using: &generator)] },
-            as: UTF8.self)
+        var text = ""
+        // One word in sixteen million would be a token as good as any.
+        repeat {
+            text = String(
+                decoding: (0..<count).map { _ in letters[Int.random(in: letters.indices, using: &generator)] },
+                as: UTF8.self)
+        } while text.hasPrefix("phs_")
+        return text
     }
 
     private mutating func uuid() -> String {

@@ -188,6 +188,27 @@ struct InnocentTrafficTests {
         #expect(!scan(Array(text.utf8)).hits.isEmpty)
     }
 
+    @Test("a run of one digit is hex of a shorter one, and of that one again: it holds nothing, and costs no depth")
+    func uniform() {
+        for digit in ["3", "4", "a"] {
+            let run = String(repeating: digit, count: 4_000)
+            #expect(scan(Array(run.utf8)) == .clean)
+            #expect(
+                scan(Array(#"{"a":"\#(Data(deflated(Array(run.utf8), windowBits: 15)).base64EncodedString())"}"#.utf8))
+                    == .clean)
+        }
+    }
+
+    @Test("a run that ends or begins as a turned stream does is turned only where there is one")
+    func turned() {
+        var generator = SeededGenerator(seed: 21)
+        let runs = (0..<400).map { _ in "rW" + generator.word(Self.letters, 120) + "Je" }
+        let body = Array(("[\"" + runs.joined(separator: "\",\"") + "\"]").utf8)
+        var limits = ScanLimits()
+        limits.views = 8
+        #expect(scan(body, limits: limits) == .clean)
+    }
+
     @Test("tiny inputs")
     func tiny() {
         for length in 0..<40 {

@@ -69,6 +69,22 @@ struct LeakChainTests {
         Case(
             "https://chia.health/begin/glp1-month-0042", [.reversed, .percentDouble], "body whole",
             "body → reversed → percent → percent"),
+        // Two encodings that lengthen nothing, of a value so short that base64 or UTF-16 around them is not undone.
+        Case(
+            "item-4711-abcdef", [.reversed, .rot13], "body data: URL", "body → json:/img → base64 → rot13 → reversed"),
+        Case("hs-9f2c41d07ab3", [.rot13, .reversed], "body data: URL", "body → json:/img → base64 → rot13 → reversed"),
+        Case(
+            "hs-9f2c41d07ab3", [.reversed, .rot13], "body binary property list, UTF-16",
+            "body → utf-16be → rot13 → reversed"),
+        // The length before a text reads as a field's name, padding that was turned round as its equals sign.
+        Case(url, [.reversed, .base64], "body binary property list, UTF-16", "body → utf-16be → reversed → base64"),
+        // A compressed value whose base64 was turned round or moved.
+        Case(
+            url, [.reversed, .base64, .gzip], "body json:/events/1/props/link",
+            "body → json:/events/1/props/link → reversed → base64 → gzip"),
+        Case(url, [.rot13, .base64URL, .deflate], "header:referer", "header:referer → rot13 → base64url → deflate"),
+        Case(url, [.reversed, .base64URL, .deflate], "body protobuf", "body → reversed → base64url → deflate"),
+        Case(url, [.rot13, .base64, .gzip], "body MessagePack", "body → rot13 → base64 → gzip"),
         // A declared coding that stores a part as it is.
         Case(url, [.jsonSlash, .jsonUnicode], "body json:/u deflate", "body → deflate → json:/u → escapes → escapes"),
         Case(

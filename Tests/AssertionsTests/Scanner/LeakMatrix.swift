@@ -67,7 +67,14 @@ enum LeakMatrix {
     /// Chains that are left out, and why.
     static let leftOut =
         "an encoding of text (a JSON string, character references, UTF-16, reversed, rot13) around bytes that are none;"
-        + " reversed and rot13 around quoted-printable, which each writer breaks in its own way and nothing undoes then"
+        + " reversed and rot13 around quoted-printable, which each writer breaks in its own way and nothing undoes then;"
+        + " quoted-printable of some letters of a value under 12 bytes, which is not told from a form's =20"
+
+    /// Whether too little of a value is escaped by the samples' quoted-printable, which escapes each third letter, to be told from
+    /// a form's `=20`. (What writers of mail escape of such a value is none of its letters, or all of them: both are patterns.)
+    private static func isUntold(_ value: Value, under chain: [SampleEncoding]) -> Bool {
+        value.text.utf8.count < 12 && chain.contains(.quotedPrintable)
+    }
 
     /// Needles of every kind (RULES 2.3).
     static let needles: [Needle] =
@@ -76,7 +83,7 @@ enum LeakMatrix {
             (.neutralURL, "https://chia.health/begin/glp1-month-0042"), (.catalogID, "item-4711-abcdef"),
             (.disclosureVersion, "disclosure-2026-03"), (.idempotencyKey, "5f0c9b7e-4c1d-4f5a-9d55-0a86d1c2e3f4"),
             (.sessionIdentifier, "hs-9f2c41d07ab3"), (.canary, "crafted-value-5f1e77"),
-            (.secret, "whsec_Vd93kLmQx7RzT0bNcYw2"),
+            (.secret, "whsec_Vd93kLmQx7RzT0bNcYw2"), (.catalogID, "SKU-48213"), (.canary, "A7-x93Kq"),
         ] as [(Needle.Kind, String)]).enumerated().map { number, value in
             Needle(number: number + 2, kind: value.0, label: "N#\(number + 2)", value: value.1)
         }
@@ -110,6 +117,7 @@ enum LeakMatrix {
     static func faults(
         _ value: Value, under chain: [SampleEncoding], in places: [LeakPlace], _ scanner: inout LeakScanner
     ) -> [String] {
+        guard !isUntold(value, under: chain) else { return [] }
         let encoded = chain.reversed().reduce(Array(value.text.utf8)) { $1.encode($0) }
         var faults: [String] = []
         for place in places where place.refusal(of: encoded, under: chain) == nil {

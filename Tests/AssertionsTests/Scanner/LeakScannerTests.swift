@@ -1,4 +1,5 @@
 import Assertions
+import Crypto
 import Foundation
 import SessionTrace
 import Testing
@@ -10,6 +11,10 @@ struct LeakScannerTests {
     private func places(_ request: Request) -> [String] {
         var scanner = Samples.scanner()
         return scanner.scan(request).hits.map(\.place)
+    }
+
+    private func sha1(_ text: String) -> String {
+        String(decoding: SampleEncoding.hexLower.encode(HashFunction.sha1.digest(of: Array(text.utf8))), as: UTF8.self)
     }
 
     private func bodyPlaces(_ body: String, type: String = "text/plain") -> [String] {
@@ -69,6 +74,33 @@ struct LeakScannerTests {
             scanner.scan(Samples.request(fields: [("Referer", Samples.urlWithQuery)])).hits.map(\.place) == [
                 "header:referer"
             ])
+    }
+
+    @Test("a neutral URL whose query says what was selected; without it, it is everybody's")
+    func neutralURLWithQuery() {
+        var scanner = LeakScanner(redactor: Samples.redactor)
+        let url = "https://chia.health/begin?item=glp1-month-0042"
+        scanner.learn(needle: Needle(number: 3, kind: .neutralURL, label: "N#3", value: url))
+        func places(_ text: String) -> [String] {
+            scanner.scan(Samples.request(fields: [("Referer", text)])).hits.map(\.place)
+        }
+        for text in [url, String(url.dropFirst(8)), "/begin?item=glp1-month-0042", url + "#top"] {
+            #expect(places(text) == ["header:referer"])
+            #expect(places(Data(text.utf8).base64EncodedString()) == ["header:referer → base64"])
+        }
+        for text in [
+            "https://chia.health/begin", "https://chia.health/begin/", "chia.health/begin?item=other", "/begin",
+        ] {
+            #expect(places(text).isEmpty)
+            #expect(places(Data(text.utf8).base64EncodedString()).isEmpty)
+            #expect(places(sha1(text)).isEmpty)
+        }
+        #expect(places(sha1(url)) == ["header:referer → hex → sha1"])
+        // A selection in the path is part of the address.
+        scanner.learn(
+            needle: Needle(
+                number: 4, kind: .neutralURL, label: "N#4", value: "https://chia.health/begin/glp1-month-0042"))
+        #expect(places("https://chia.health/begin/glp1-month-0042") == ["header:referer"])
     }
 
     @Test("JSON pointers, nested JSON, lines, Sentry envelopes")

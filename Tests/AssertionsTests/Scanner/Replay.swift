@@ -64,7 +64,9 @@ enum Replay {
             return bytes.indices.filter { $0 == 0 || bytes[$0] == 0x1F || bytes[$0] == 0x78 }
                 .map { ContentCodings.decodeAll(Array(bytes[$0...]), codings: [step], limit: 64 << 20).bytes }
         case "percent":
-            return [percentDecoded(bytes)]
+            // The first percent sign may be a length.
+            let behind = bytes.firstIndex(of: 0x25).map { percentDecoded(Array(bytes[($0 + 1)...])) }
+            return [percentDecoded(bytes)] + (behind.map { [$0] } ?? [])
         case "base64", "base64url":
             return runs(bytes, isMember: { isAlphanumeric($0) || [0x2B, 0x2F, 0x2D, 0x5F].contains($0) }).flatMap {
                 run in

@@ -10,7 +10,7 @@ import Testing
 
     @Test(arguments: [
         ("zip", [0x50, 0x4B, 0x03, 0x04, 20, 0, 0, 0, 8, 0] as [UInt8]),
-        ("bzip2", Array("BZh91AY&SY".utf8)),
+        ("bzip2", Array("BZh91AY&SY".utf8)), ("xz", [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00, 0x00, 0x04]),
     ])
     func anArchiveIsAGap(name: String, head: [UInt8]) {
         let result = scan(head + Array(repeating: 0xA5, count: 64))
