@@ -11,7 +11,7 @@ internal import SessionTrace
 /// app's. What follows an opened page of Chia, a policy page among them, is that page's.
 ///
 /// Inconclusive: no mark tells when the app acted; a browser that was not clean; a connection that nothing tells the
-/// owner of, or that could not be read and may hold a prefetch.
+/// owner of, or that could not be read and may hold a prefetch; a bypass.
 enum NoCustomTabWarmup: Rule {
     static let description = RuleDescription(
         id: "HR-34", name: "no-custom-tab-warmup", severity: .warning,
@@ -57,6 +57,7 @@ enum NoCustomTabWarmup: Rule {
                 remedy: "mark the taps, and opened when the app hands the URL over")
         }
         session.doubtMarks(&judgement)
+        session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)
     }
 
