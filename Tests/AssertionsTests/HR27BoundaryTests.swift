@@ -83,10 +83,14 @@ import Testing
 
     // MARK: launches
 
-    @Test(arguments: [
-        (4.15, 4.5, []), (4.2, 4.5, []), (4.201, 4.5, ["without-tap"]), (31, 31, []), (30.999, 31, ["without-tap"]),
-        (60, 4.5, []),
-    ] as [(Double, Double, [String])]) func onlyALaunchBetweenAnswerAndOpeningCounts(launch: Double, opening: Double, kinds: [String]) throws {
+    @Test(
+        arguments: [
+            (4.15, 4.5, []), (4.2, 4.5, []), (4.201, 4.5, ["without-tap"]), (31, 31, []), (30.999, 31, ["without-tap"]),
+            (60, 4.5, []),
+        ] as [(Double, Double, [String])]) func onlyALaunchBetweenAnswerAndOpeningCounts(
+            launch: Double, opening: Double, kinds: [String]
+        ) throws
+    {
         let result = try judge {
             $0.mark(.launch, at: launch)
             $0.browse(ScriptedSession.url, at: opening)
@@ -94,7 +98,8 @@ import Testing
         #expect(result.violations == kinds, "\(result)")
     }
 
-    @Test(arguments: [(30.0, ["without-tap"]), (30.001, []), (31, []), (31.001, ["without-tap"])] as [(Double, [String])])
+    @Test(
+        arguments: [(30.0, ["without-tap"]), (30.001, []), (31, []), (31.001, ["without-tap"])] as [(Double, [String])])
     func onlyATapBetweenLaunchAndOpeningExplains(tap: Double, kinds: [String]) throws {
         let result = try judge {
             $0.mark(.launch, at: 30)
@@ -189,7 +194,8 @@ import Testing
         session.browse(ScriptedSession.otherURL, at: time)
     }
 
-    @Test(arguments: [(14.0, true), (14.001, false)]) func tenSecondsAfterTheTapItIs(time: Double, isOfApp: Bool) throws {
+    @Test(arguments: [(14.0, true), (14.001, false)]) func tenSecondsAfterTheTapItIs(time: Double, isOfApp: Bool) throws
+    {
         let result = try judge { Self.open(&$0, at: time) }
         #expect(result.violations == (isOfApp ? ["foreign-url"] : []), "\(result)")
         #expect(isOfApp || result.reason?.code == "url-of-another-session")
@@ -247,7 +253,8 @@ import Testing
         #expect(try judge(isClean: false, page: 7) == ["foreign-url"], "the page came later")
     }
 
-    @Test(arguments: [(21.999, ["foreign-url"]), (22, [])] as [(Double, [String])]) func aPageOfAnEarlierTapStartedNoBrowser(
+    @Test(arguments: [(21.999, ["foreign-url"]), (22, [])] as [(Double, [String])])
+    func aPageOfAnEarlierTapStartedNoBrowser(
         page: Double, kinds: [String]
     ) throws {
         let result = try judge(isClean: false) {

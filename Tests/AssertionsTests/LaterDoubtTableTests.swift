@@ -70,6 +70,7 @@ import Testing
         case "the partner unreachable": session.unreachable(.app, "api.partner.example", at: 300)
         case "another host unreachable":
             for time in [20.0, 65, 135, 173, 300] { session.unreachable(.app, "sdk.vendor.example", at: time) }
+        case "a full log": session.options.limits.loggedRequests = 2
         case "a page of another session": session.browse(ScriptedSession.otherURL, at: 300)
         case "nobody asks for the URL": session.exchange(.nobody, "GET", ScriptedSession.url, at: 300)
         case "no processes": session = Self.session(isNamed: false)
@@ -118,6 +119,7 @@ import Testing
             ("a hole to another host", "tcp-hole", [43, 44, 48, 49, 63, 64, 66]),
             ("the partner unreachable", "dial-failed", [27, 35, 48, 49, 53]),
             ("another host unreachable", "dial-failed", [48, 49]),
+            ("a full log", "request-log-full", [43, 44, 50, 51, 52, 54, 63, 64, 65, 66]),
             ("a page of another session", "url-of-another-session", [26, 27, 28, 30, 31]),
             ("nobody asks for the URL", "actor-unknown", [26, 27, 28, 29, 30, 31, 49]),
             ("a name that the policy does not know", "policy-mismatch", [4, 26, 27, 28, 29, 30, 31, 35]),

@@ -27,8 +27,7 @@ enum NoCustomTabWarmup: Rule {
         judgement.idleSentence = "the browser did not contact Chia"
         let actions = session.taps.filter(\.isAction).sorted { $0.span.earliest < $1.span.earliest }
         let handovers = session.marks([.opened])
-        let openings = session.chiaRequests.filter { $0.actor.actor == .browser && $0.isNavigation }
-        let visited = openings.first?.started.time
+        let visited = session.chiaRequests.first { $0.actor.actor == .browser && $0.isNavigation }?.started.time
         var count = 0
         for contact in session.contacts {
             guard let owner = owner(of: contact, session) else { continue }
@@ -41,9 +40,8 @@ enum NoCustomTabWarmup: Rule {
                 session.doubtDevice(contact, &judgement)
                 continue
             }
-            let next = openings.partitioningIndex { $0.started.time >= contact.time }
-            let page = next < openings.count ? openings[next].started.time : .distantFuture
-            guard let when = ahead(contact, of: page, actions, handovers, session, &judgement) else { continue }
+            guard let when = ahead(contact, of: visited ?? .distantFuture, actions, handovers, session, &judgement)
+            else { continue }
             report(contact, owner, when, session, &judgement)
         }
         judgement.passSentence =
