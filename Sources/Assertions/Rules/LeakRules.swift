@@ -25,6 +25,8 @@ enum LeakRules {
         let role = session.role(of: leak.host)
         let toChia = role.isChia || (role == .thirdParty && session.urls.contains { $0.address?.host == leak.host })
         switch leak.actor.actor {
+        case .app where role == .osNoise && !leak.actor.isDefinite && isOfChrome(leak.request):
+            return .notTheApp("a service of the browser itself")
         case .app, .webview: return .app
         case .os: return .system
         case .browser:
@@ -33,10 +35,7 @@ enum LeakRules {
         case .unknown:
             if case .lookup = leak.carrier, toChia { return .intended }
             if case .serverName = leak.carrier, toChia { return .intended }
-            // Chrome's own services (sync, Safe Browsing) tell of what was opened.
-            if role == .osNoise, let request = leak.request,
-                request.actor.isBareBrowser || request.head?.userAgent.hasPrefix("Chrome ") ?? false
-            {
+            if role == .osNoise, leak.request?.actor.isBareBrowser ?? false {
                 return .notTheApp("a service of the browser itself")
             }
             // A browser's User-Agent without fetch metadata, sent with a Chia page as its origin.
@@ -53,6 +52,11 @@ enum LeakRules {
             }
             return leak.host == nil || leak.request?.hasUnknownFields ?? false ? .untold : .unknown
         }
+    }
+
+    /// Chrome's own services (sync, Safe Browsing) tell of what was opened, as `Chrome ANDROID-PHONE 140.0…`.
+    private static func isOfChrome(_ request: RequestRecord?) -> Bool {
+        request?.head?.userAgent.hasPrefix("Chrome ") ?? false
     }
 
     private static func browserBlame(_ request: RequestRecord, _ leak: LeakRecord, _ session: Session) -> Blame {
