@@ -2,7 +2,8 @@
 """Mutation testing of the rules: breaks each comparison, branch and statement of Sources/Assertions/Rules in turn, and
 tells which of these mutants no test notices.
 
-    Scripts/mutate.py [--only HR14] [--scratch FOLDER] [--results FILE] [--list] [--seconds 60] [--jobs N] [--debug]
+    Scripts/mutate.py [--only HR14] [--scratch FOLDER] [--results FILE] [--resume FILE] [--list] [--seconds 60]
+                      [--jobs N] [--debug]
 
 All mutants are compiled at once, in a copy of the sources and with optimisation: each place asks at run time whether it
 is the one that is broken (HANDOFF_MUTANT=number), so that there is one build and not one a mutant. A comparison becomes
@@ -20,7 +21,10 @@ run builds only what changed since.
 
 A run that does not end is a dead mutant: its time is --seconds, and unbroken no suite may take a third of that.
 Survivors are printed with file, line and what was changed; exit status 1 when there are any that
-Scripts/mutants-equivalent.txt does not explain. --results writes the fate of each mutant, a line each.
+Scripts/mutants-equivalent.txt does not explain. --results writes the fate of each mutant, a line each, as it is known.
+--resume reads such a file of an earlier run: what was killed then counts as killed and does not run again, and what lived
+then comes last. It trusts that what the mutant's line does, and the tests that killed it, did not change since: a line
+that was edited is another mutant, but what stands around it is not compared.
 """
 import argparse
 import collections
@@ -261,6 +265,13 @@ def manifest(text):
     return re.sub(r"(\.testTarget\(.*swiftSettings: strict)", r'\1 + [.unsafeFlags(["-Onone"])]', "\n".join(kept))
 
 
+def earlier_fates(path):
+    """The fate of each mutant, by its key, as an earlier run wrote it."""
+    with open(path, encoding="utf-8") as file:
+        lines = [line.rstrip("\n").split("\t") for line in file]
+    return {fields[1]: fields[0] for fields in lines if len(fields) > 1}
+
+
 def explained():
     if not os.path.exists(EXPLAINED):
         return {}
@@ -353,11 +364,12 @@ class Suites:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="only mutants of files whose names hold this")
+    parser.add_argument("--only", default="", help="only mutants of files whose names hold this (a regular expression)")
     parser.add_argument("--scratch", help="a folder to build in, kept for the next run")
     parser.add_argument("--list", action="store_true", help="list the mutants and end")
     parser.add_argument("--seconds", type=float, default=60, help="longest run of some suites")
     parser.add_argument("--results", help="a file for the fate of each mutant")
+    parser.add_argument("--resume", help="a file of an earlier run's fates: what it killed is not run again")
     parser.add_argument("--debug", action="store_true", help="build without optimisation")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
@@ -367,7 +379,11 @@ def main():
         if name.endswith(".swift"):
             path = f"{RULES}/{name}"
             changed[path] = mutation.file(path, open(os.path.join(ROOT, path), encoding="utf-8").read())
-    mutants = [mutant for mutant in mutation.mutants if options.only in os.path.basename(mutant.path)]
+    mutants = [mutant for mutant in mutation.mutants if re.search(options.only, os.path.basename(mutant.path))]
+    earlier = earlier_fates(options.resume) if options.resume else {}
+    dead = [mutant for mutant in mutants if earlier.get(mutant.key()) == "killed"]
+    mutants = [mutant for mutant in mutants if earlier.get(mutant.key()) != "killed"]
+    mutants.sort(key=lambda mutant: mutant.key() in earlier)
     if options.list:
         for mutant in mutants:
             print(f"{mutant.number}\t{mutant}")
@@ -401,6 +417,8 @@ def main():
 
     known, survivors = explained(), []
     results = open(options.results, "w", encoding="utf-8") if options.results else None
+    for mutant in dead if results else []:
+        print(f"killed\t{mutant.key()}\t{mutant.path}:{mutant.line}", file=results, flush=True)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for mutant, group in zip(mutants, pool.map(suites.notice, mutants)):
             if not group:
@@ -414,8 +432,8 @@ def main():
     for mutant in survivors:
         if mutant.key() in known:
             print(f"equivalent: {mutant}: {known[mutant.key()]}")
-    killed = len(mutants) - len(survivors)
-    print(f"{killed} of {len(mutants)} mutants killed, {len(survivors) - len(unexplained)} equivalent, "
+    total = len(dead) + len(mutants)
+    print(f"{total - len(survivors)} of {total} mutants killed ({len(dead)} of them earlier), {len(survivors) - len(unexplained)} equivalent, "
           f"{len(unexplained)} survived")
     if not options.scratch:
         shutil.rmtree(folder, ignore_errors=True)

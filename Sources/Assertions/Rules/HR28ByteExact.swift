@@ -107,11 +107,7 @@ enum ByteExact: Rule {
     private static func likeness(
         of url: String, to record: RequestRecord, _ address: WebAddress, authority: String, target: String
     ) -> BrowserForm.Likeness {
-        if record.isWithheld, let known = WebAddress(url) {
-            if address == known { return .exact }
-            if address == known.normalised { return .normalised }
-            if target.contains("withheld") { return .other(.unknown) }
-        }
+        if record.isWithheld, target.contains("withheld") { return .other(.unknown) }
         return BrowserForm.likeness(of: url, toSent: address.scheme, authority: authority, target: target)
     }
 

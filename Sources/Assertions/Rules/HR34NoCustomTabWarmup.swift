@@ -11,7 +11,7 @@ internal import SessionTrace
 /// app's. What follows an opened page of Chia, a policy page among them, is that page's.
 ///
 /// Inconclusive: no mark tells when the app acted; a browser that was not clean; a connection that nothing tells the
-/// owner of, or that could not be read and may hold a prefetch.
+/// owner of, or that could not be read and may hold a prefetch; a bypass.
 enum NoCustomTabWarmup: Rule {
     static let description = RuleDescription(
         id: "HR-34", name: "no-custom-tab-warmup", severity: .warning,
@@ -27,8 +27,7 @@ enum NoCustomTabWarmup: Rule {
         judgement.idleSentence = "the browser did not contact Chia"
         let actions = session.taps.filter(\.isAction).sorted { $0.span.earliest < $1.span.earliest }
         let handovers = session.marks([.opened])
-        let openings = session.chiaRequests.filter { $0.actor.actor == .browser && $0.isNavigation }
-        let visited = openings.first?.started.time
+        let visited = session.chiaRequests.first { $0.actor.actor == .browser && $0.isNavigation }?.started.time
         var count = 0
         for contact in session.contacts {
             guard let owner = owner(of: contact, session) else { continue }
@@ -41,9 +40,8 @@ enum NoCustomTabWarmup: Rule {
                 session.doubtDevice(contact, &judgement)
                 continue
             }
-            let next = openings.partitioningIndex { $0.started.time >= contact.time }
-            let page = next < openings.count ? openings[next].started.time : .distantFuture
-            guard let when = ahead(contact, of: page, actions, handovers, session, &judgement) else { continue }
+            guard let when = ahead(contact, of: visited ?? .distantFuture, actions, handovers, session, &judgement)
+            else { continue }
             report(contact, owner, when, session, &judgement)
         }
         judgement.passSentence =
@@ -57,6 +55,7 @@ enum NoCustomTabWarmup: Rule {
                 remedy: "mark the taps, and opened when the app hands the URL over")
         }
         session.doubtMarks(&judgement)
+        session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)
     }
 

@@ -29,15 +29,14 @@ enum NoSelectionInTelemetry: Rule {
         judgement.idleSentence = "no flow was begun"
         guard let start = flowStart(session) else { return }
         let end = session.marks([.end]).last?.span.latest ?? session.span.latest
-        var hosts: Set<HostName> = []
         var before = 0
         for entry in session.selections.all {
             for leak in entry.leaks where LeakRules.isTelemetry(leak.host, session) {
-                guard leak.started >= start, leak.started <= end else {
-                    before += leak.started < start ? 1 : 0
+                guard leak.started >= start else {
+                    before += 1
                     continue
                 }
-                if let host = leak.host { hosts.insert(host) }
+                guard leak.started <= end else { continue }
                 report(leak, entry.hit, session, &judgement)
             }
         }

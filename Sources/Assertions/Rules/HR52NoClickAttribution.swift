@@ -29,11 +29,15 @@ enum NoClickAttribution: Rule {
         var leaking: [ExchangeID: String] = [:]
         for leak in session.leaks {
             guard let host = leak.host, session.roles.vendorKind(of: host)?.isAboutClicks ?? false,
-                let request = leak.request,
-                let hit = leak.hits.first(where: { $0.isHandoffToken || $0.needle?.kind == .catalogID })
+                let request = leak.request, let hit = leak.hits.first(where: \.isHandoffToken)
             else { continue }
-            leaking[request.id] =
-                hit.isHandoffToken ? "\(LeakRules.name(hit, session)) in \(hit.place)" : "the item's id in \(hit.place)"
+            leaking[request.id] = "\(LeakRules.name(hit, session)) in \(hit.place)"
+        }
+        // In whatever encoding; what names it outright is found below.
+        for entry in session.selections.all where entry.hit.needle?.kind == .catalogID {
+            for request in entry.leaks.compactMap(\.request) where leaking[request.id] == nil {
+                leaking[request.id] = "the item's id in \(entry.hit.place)"
+            }
         }
         let items = Array(session.selectionIDs.filter { $0.utf8.count >= 8 }.prefix(VendorLog.addressLimit))
         var requests = 0

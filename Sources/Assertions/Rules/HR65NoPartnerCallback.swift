@@ -10,7 +10,8 @@ internal import SessionTrace
 /// `return` mark is beside it; where none is marked, `Sec-Fetch-User` says so, as an assumption. Pictures, styles and
 /// scripts of the partner's on a co-branded page do not count, unless a picture's query tells an outcome.
 ///
-/// Inconclusive: the browser's traffic could not be read; nothing tells which page started a request; no taps are marked.
+/// Inconclusive: the browser's traffic could not be read, or may have gone around the proxy; nothing tells which page
+/// started a request; no taps are marked.
 /// Traps: the partner's logo; a tap on the return link; the app's own requests to its backend.
 enum NoPartnerCallback: Rule {
     static let description = RuleDescription(
@@ -58,6 +59,7 @@ enum NoPartnerCallback: Rule {
                 remedy: "add to \(session.policyLine):  hosts: {partner: [api.partner.example]}")
         }
         session.doubtRequestLog(since: first.started.time, &judgement)
+        session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)
         session.assumePartner(&judgement)
     }

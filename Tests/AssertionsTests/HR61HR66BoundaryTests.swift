@@ -1,0 +1,203 @@
+import Assertions
+import SessionTrace
+import Testing
+
+@Suite struct HR61ReturnURLPlainBoundaryTests {
+    private func judge(_ story: (inout ScriptedSession) -> Void) throws -> RuleResult {
+        try ScriptedSession.result("HR-61") { story(&$0) }
+    }
+
+    private static let ofChia = [("referer", "https://chia.health/"), ("sec-fetch-site", "cross-site")]
+
+    /// A picture of the partner's on Chia's page, and a page of somebody else's that it links to.
+    @Test func onlyAPageOfAReturnHostIsAReturn() throws {
+        let result = try judge {
+            $0.exchange(
+                .browser, "GET", "https://www.partner.example/logo.png?v=2", at: 20,
+                headers: Self.ofChia + [("sec-fetch-dest", "image")])
+            $0.browse("https://news.example/?v=2", at: 30, headers: Self.ofChia)
+        }
+        #expect(result.verdict == .notApplicable && result.findings.isEmpty, "\(result)")
+    }
+
+    private static func chain(_ hops: [String], at start: Double, _ session: inout ScriptedSession) {
+        for (index, hop) in hops.enumerated() {
+            let next = index + 1 < hops.count ? hops[index + 1] : nil
+            session.browse(
+                hop, at: start + Double(index) / 10, status: next == nil ? 200 : 302,
+                responseHeaders: next.map { [("location", $0)] } ?? [])
+        }
+    }
+
+    @Test func aRedirectOfChiasLeadsBack() throws {
+        func judge(_ hops: [String]) throws -> Int {
+            try self.judge { Self.chain(hops, at: 20, &$0) }.findings.filter {
+                $0.message.hasPrefix("the browser's navigation from Chia's page")
+            }.count
+        }
+        let back = "https://www.partner.example/home?v=2"
+        #expect(try judge(["https://chia.health/leave", back]) == 1)
+        #expect(try judge(["https://chia.health/leave", "https://t.example/x", back]) == 1)
+        #expect(try judge(["https://t.example/x", back]) == 0)
+        #expect(try judge((0..<12).map { "https://t\($0).example/x" } + [back]) == 0, "however many there are")
+    }
+}
+
+/// A return with crafted values at 60.
+@Suite struct HR63CraftedReturnIgnoredBoundaryTests {
+    private func judge(_ story: (inout ScriptedSession) -> Void) throws -> RuleResult {
+        try ScriptedSession.result("HR-63") {
+            $0.mark(.return, at: 60, attributes: ["url": "https://www.partner.example/home?ref=canary-81c2f0aa"])
+            story(&$0)
+        }
+    }
+
+    @Test func whatIsSentInTheReturnsOwnMomentFollowsIt() throws {
+        func sent(at time: Double) throws -> RuleResult {
+            try judge {
+                $0.exchange(.app, "GET", "https://api.partner.example/home?r=canary-81c2f0aa", at: time)
+            }
+        }
+        #expect(try sent(at: 60).violations == ["crafted-value-sent"])
+        #expect(try sent(at: 59.999).reason?.code == "crafted-value-not-new")
+    }
+
+    @Test func aBodyThatCouldNotBeSearchedIsNotDecided() throws {
+        func sent(_ who: ScriptedSession.Who, at time: Double) throws -> RuleResult {
+            try judge {
+                $0.exchange(
+                    who, "POST", "https://sdk.vendor.example/t", at: time, headers: [("content-encoding", "aes128gcm")],
+                    body: "\u{1}\u{2}\u{3}")
+            }
+        }
+        #expect(try sent(.app, at: 70).reason?.code == "undecodable-content")
+        #expect(try sent(.app, at: 60).reason?.code == "undecodable-content")
+        #expect(try sent(.app, at: 59.999).verdict == .pass)
+        #expect(try sent(.browser, at: 70).verdict == .pass)
+    }
+}
+
+@Suite struct HR64ReturnGoesHomeBoundaryTests {
+    /// Where returns are marked, the tap on the link in the browser is not the app's return.
+    @Test func aTapOnTheLinkIsNoReturnWhereReturnsAreMarked() throws {
+        func judge(isMarked: Bool) throws -> RuleResult {
+            try ScriptedSession.result("HR-64") {
+                $0.tap(.return, at: 60)
+                $0.exchange(.app, "GET", "https://api.partner.example/orders/1", at: 60.5)
+                if isMarked { $0.mark(.return, at: 61) }
+                $0.exchange(.app, "GET", "https://api.partner.example/home", at: 62)
+            }
+        }
+        #expect(try judge(isMarked: true).verdict == .pass)
+        #expect(try judge(isMarked: false).violations == ["not-home"])
+    }
+}
+
+@Suite struct HR65NoPartnerCallbackBoundaryTests {
+    private func judge(_ story: (inout ScriptedSession) -> Void) throws -> RuleResult {
+        try ScriptedSession.result("HR-65") { story(&$0) }
+    }
+
+    private static let back = "https://www.partner.example/home"
+    private static let ofChia = [("referer", "https://chia.health/"), ("sec-fetch-site", "cross-site")]
+
+    @Test func onlyAPageOfChiasCounts() throws {
+        var session = ScriptedSession.upToTap()
+        session.policyText = ScriptedSession.returnPolicy
+        session.exchange(.browser, "GET", "https://chia.health/app.js", at: 5)
+        session.mark(.end, at: 90)
+        #expect(try session.judge()["HR-65"].verdict == .notApplicable)
+    }
+
+    @Test func withoutAPartnerThereIsNobodyToCall() throws {
+        var session = ScriptedSession()
+        session.policyText = "version: 1\n"
+        session.browse(ScriptedSession.neutral, at: 5)
+        session.mark(.end, at: 90)
+        #expect(try session.judge()["HR-65"].reason?.code == "policy-mismatch")
+    }
+
+    @Test func thePersonsReturnIsCountedAndShown() throws {
+        let tapped = try judge {
+            $0.tap(.return, at: 60)
+            $0.browse(Self.back, at: 60.2, headers: Self.ofChia)
+        }
+        #expect(tapped.sentence == "1 page of Chia opened, 1 return by the person, no callback", "\(tapped)")
+        #expect(tapped.lookedAt.map(\.label) == ["page of Chia", "return in the browser"])
+        let unmarked = try judge {
+            $0.browse(Self.back, at: 60.2, headers: Self.ofChia + [("sec-fetch-user", "?1")])
+        }
+        #expect(unmarked.sentence == "1 page of Chia opened, 1 return by the person, no callback", "\(unmarked)")
+        #expect(unmarked.assumptions.map(\.code).contains("return-by-user"))
+    }
+
+    /// A tap comes up to ten seconds before its page, and the app's word up to ten after it.
+    @Test(arguments: [
+        (Mark.Kind.tap, 60.0, true), (.tap, 59.999, false), (.tap, 70, true), (.tap, 70.001, false),
+        (.return, 80, true), (.return, 80.001, false),
+    ]) func theMarkBesideTheReturnIsTheReturns(kind: Mark.Kind, time: Double, isOfPerson: Bool) throws {
+        let result = try judge {
+            if kind == .tap { $0.tap(.return, at: time) } else { $0.mark(kind, at: time) }
+            $0.browse(Self.back, at: 70, headers: Self.ofChia)
+        }
+        #expect(result.violations == (isOfPerson ? [] : ["automatic-return"]), "\(result)")
+    }
+
+    /// What the browser fetches ahead by itself, of no page, is no callback; and a HEAD for a picture is a picture.
+    @Test func whatNoPageStartedIsNoCallback() throws {
+        let ahead = try judge {
+            $0.browse(Self.back, at: 60, headers: [("sec-purpose", "prefetch")])
+        }
+        #expect(ahead.verdict == .pass, "\(ahead)")
+        let picture = try judge {
+            $0.exchange(
+                .browser, "HEAD", "https://www.partner.example/logo.png", at: 60,
+                headers: Self.ofChia + [("sec-fetch-dest", "image")])
+        }
+        #expect(picture.violations == [], "\(picture)")
+        let script = try judge {
+            $0.exchange(
+                .browser, "GET", "https://www.partner.example/x", at: 60,
+                headers: [("sec-fetch-site", "none"), ("sec-fetch-dest", "empty")])
+        }
+        #expect(script.reason?.code == "initiator-unknown", "\(script)")
+    }
+
+    @Test(arguments: [(4.5, "no-keys"), (4.499, nil)] as [(Double, String?)]) func whatIsUnreadSinceThePageIsNotDecided(
+        last: Double, code: String?
+    ) throws {
+        let result = try judge { $0.dark(.nobody, "www.partner.example", at: 4.45, lastData: last) }
+        #expect(result.reason?.code == code, "\(result)")
+    }
+}
+
+@Suite struct HR66ReturnHostRegisteredBoundaryTests {
+    private func judge(
+        _ link: String, end: Double = 100, _ story: (inout ScriptedSession) -> Void = { _ in }
+    ) throws -> RuleResult {
+        var session = ScriptedSession.inTheBrowser()
+        session.policyText += "\nreturn-link: https://go.partner.example/home\n"
+        return try ScriptedSession.result("HR-66", session, end: end) {
+            $0.mark(.linkOpened, at: 60, attributes: [link.hasPrefix("https") ? "url" : "host": link])
+            story(&$0)
+        }
+    }
+
+    @Test(arguments: ["go.partner.example", "https://go.partner.example/other", "www.partner.example"])
+    func theRegisteredLinksHostIsNotForeign(link: String) throws {
+        #expect(try judge(link).verdict == .notApplicable)
+    }
+
+    @Test(arguments: ["go.partner.example.lookalike.example", "partner.example"]) func anyOtherHostIs(link: String)
+        throws
+    {
+        #expect(try judge(link).verdict == .pass)
+    }
+
+    @Test(arguments: [(65.0, nil), (64.999, "trace-ended")] as [(Double, String?)]) func fiveSecondsAreWatched(
+        end: Double, code: String?
+    ) throws {
+        let result = try judge("lookalike.example", end: end)
+        #expect(result.reason?.code == code && (result.verdict == .pass) == (code == nil), "\(result)")
+    }
+}
