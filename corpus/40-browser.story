@@ -166,8 +166,7 @@ story image-over-http like share
 
 # A web view is the app: what it does is the app's act, and no browser ever opens the URL.
 labels web-view
-  expect HR-03 HR-05 HR-33 HR-47 HR-59 fail
-  expect HR-09 inconclusive trace-ended
+  expect HR-03 HR-05 HR-09 HR-33 HR-47 HR-59 fail
 
 story embedded-web-view like share
   about The URL is opened in a web view.
@@ -175,14 +174,14 @@ story embedded-web-view like share
   keep
   replace navigation: open ${url} by=webview
   labels web-view
-  expect HR-34 HR-65 not-applicable
+  expect HR-34 not-applicable
 
 story web-view-by-header like share
   about Chrome's User-Agent, and the header field that a web view adds.
   transports 3
   replace navigation: open ${url} header="X-Requested-With: example.partner.shop"
   labels web-view
-  expect HR-34 HR-65 not-applicable
+  expect HR-34 not-applicable
 
 story web-view-of-ios like share
   about A WKWebView: AppleWebKit without Version and Safari.
@@ -190,13 +189,13 @@ story web-view-of-ios like share
   cast app ios
   cast browser wkwebview
   labels web-view
-  expect HR-34 HR-65 not-applicable
+  expect HR-34 not-applicable
 
 story web-view-by-client-hints like share
   about The brand list says Android WebView.
   replace navigation: open ${url} header='Sec-CH-UA: "Android WebView";v="131", "Chromium";v="131"'
   labels web-view
-  expect HR-34 HR-65 not-applicable
+  expect HR-34 not-applicable
 
 story other-browsers like share
   about Firefox is the person's browser.
@@ -223,8 +222,8 @@ story url-without-token like share
   before tap: serve POST /handoff-session 201 document=session-answer-readable
   drop opened
   drop navigation
-  # That the URL has no token is a warning; whether it is the handoff URL is not known.
-  expect HR-35 inconclusive handoff-url-unknown
+  # That the URL has no token was seen, whatever the handoff URL is.
+  expect HR-35 fail
   expect HR-01 HR-05 HR-09 HR-46 HR-47 HR-59 inconclusive handoff-url-unknown
   expect HR-01 pass
   expect HC-05 HR-03 HR-17 HR-60 not-applicable
