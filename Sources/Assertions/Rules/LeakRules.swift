@@ -25,7 +25,7 @@ enum LeakRules {
         let role = session.role(of: leak.host)
         let toChia = role.isChia || (role == .thirdParty && session.urls.contains { $0.address?.host == leak.host })
         switch leak.actor.actor {
-        case .app where role == .osNoise && !leak.actor.isDefinite && isOfChrome(leak.request):
+        case .app where role == .osNoise && isOfChrome(leak.actor):
             return .notTheApp("a service of the browser itself")
         case .app, .webview: return .app
         case .os: return .system
@@ -55,8 +55,8 @@ enum LeakRules {
     }
 
     /// Chrome's own services (sync, Safe Browsing) tell of what was opened, as `Chrome ANDROID-PHONE 140.0…`.
-    private static func isOfChrome(_ request: RequestRecord?) -> Bool {
-        request?.head?.userAgent.hasPrefix("Chrome ") ?? false
+    private static func isOfChrome(_ actor: ActorReading) -> Bool {
+        !actor.isDefinite && actor.reason == "User-Agent Chrome"
     }
 
     private static func browserBlame(_ request: RequestRecord, _ leak: LeakRecord, _ session: Session) -> Blame {
