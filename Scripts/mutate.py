@@ -22,9 +22,9 @@ run builds only what changed since.
 A run that does not end is a dead mutant: its time is --seconds, and unbroken no suite may take a third of that.
 Survivors are printed with file, line and what was changed; exit status 1 when there are any that
 Scripts/mutants-equivalent.txt does not explain. --results writes the fate of each mutant, a line each, as it is known.
---resume reads such a file of an earlier run: what was killed then counts as killed and does not run again, and what lived
-then comes last. It trusts that what the mutant's line does, and the tests that killed it, did not change since: a line
-that was edited is another mutant, but what stands around it is not compared.
+--resume reads such a file of an earlier run: what was killed then counts as killed and does not run again, and what
+lived then comes last. It trusts that what the mutant's line does, and the tests that killed it, did not change since: a
+line that was edited is another mutant, but what stands around it is not compared.
 """
 import argparse
 import collections
@@ -433,8 +433,8 @@ def main():
         if mutant.key() in known:
             print(f"equivalent: {mutant}: {known[mutant.key()]}")
     total = len(dead) + len(mutants)
-    print(f"{total - len(survivors)} of {total} mutants killed ({len(dead)} of them earlier), {len(survivors) - len(unexplained)} equivalent, "
-          f"{len(unexplained)} survived")
+    print(f"{total - len(survivors)} of {total} mutants killed ({len(dead)} of them earlier), "
+          f"{len(survivors) - len(unexplained)} equivalent, {len(unexplained)} survived")
     if not options.scratch:
         shutil.rmtree(folder, ignore_errors=True)
     return 1 if unexplained else 0

@@ -35,9 +35,7 @@ import Testing
             }.judge()["HR-05"]
         }
         let unread = try judge("www.chia.health")
-        #expect(
-            unread.sentence == "1 connection to www.chia.health could not be read, and may hold a probe", "\(unread)")
-        #expect(try !judge("www.chia.health", process: "MobileSafari").sentence.contains("may hold a probe"))
+        #expect(unread.verdict == .inconclusive && unread.sentence.contains("www.chia.health could not be read"))
         #expect(try judge("sdk.vendor.example").verdict == .pass)
     }
 }

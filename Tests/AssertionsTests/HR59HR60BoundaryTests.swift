@@ -154,8 +154,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "HR-05", "HR-09", "HR-26", "HR-27", "HR-28", "HR-29", "HR-30", "HR-31", "HR-33", "HR-35", "HR-36", "HR-46",
-        "HR-47", "HR-59",
+        "HR-05", "HR-09", "HR-26", "HR-27", "HR-28", "HR-29", "HR-30", "HR-31", "HR-33", "HR-36", "HR-46", "HR-47",
+        "HR-59",
     ]) func anAnswerWithoutATokenSaysNothingOfTheURL(rule: String) throws {
         #expect(try Self.open("https://chia.health/nothing", code: "handoff-url-unknown").contains(rule))
     }

@@ -57,8 +57,9 @@ import Testing
             Self.doubt(&judgement)
         }
         let doubted = Self.result(both)
-        #expect(doubted.verdict == .inconclusive && doubted.sentence == "a doubt; beside that, a warning")
-        #expect(Self.result(strict: true, both).verdict == .fail)
+        #expect(doubted.verdict == .fail && doubted.severity == .warning)
+        #expect(doubted.doubt != nil && doubted.sentence == "a warning; beside that, in doubt: a doubt")
+        #expect(alone.doubt == nil && Self.result(strict: true, both).verdict == .fail)
     }
 
     @Test func whatIsBeyondTheLimitIsInTheSentence() {
