@@ -27,10 +27,9 @@ import Testing
 
 @Suite struct HR05NoProbeOfHandoffURLUnreadTests {
     @Test func anUnreadConnectionToChiaMayHoldAProbe() throws {
-        func judge(_ host: String, process: String? = nil) throws -> RuleResult {
+        func judge(_ host: String) throws -> RuleResult {
             try ScriptedSession.shared {
                 $0.browse(ScriptedSession.url, at: 4.5)
-                if let process { $0.processes[.nobody] = ProcessIdentity(source: .pktap, name: process) }
                 $0.dark(.nobody, host, at: 20, lastData: 21)
             }.judge()["HR-05"]
         }
