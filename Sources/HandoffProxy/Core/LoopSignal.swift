@@ -37,7 +37,11 @@ final class LoopSignal {
         let state = state
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
+                // The task may have been queued once more on its way here, and the signal raised meanwhile.
                 if state.isCancelled {
+                    continuation.resume()
+                } else if state.isRaised {
+                    state.isRaised = false
                     continuation.resume()
                 } else {
                     state.waiter = continuation

@@ -87,6 +87,25 @@ import Testing
         }
     }
 
+    /// A request for another origin that comes just as the answer before it is through, which is never the same moment.
+    @Test func aRequestForAnotherOriginIsNotForgotten() async throws {
+        let first = try RawOrigin.answering(Array(repeating: Self.ok, count: 150))
+        let second = try RawOrigin.answering(Array(repeating: Self.ok, count: 150))
+        _ = try await Self.withProxy { port, _ in
+            let answered = try await Self.blocking {
+                try (0..<150).count { turn in
+                    let client = try RawSocket.connect(port: port)
+                    for origin in [first.port, second.port] {
+                        client.send("GET http://127.0.0.1:\(origin)/ HTTP/1.1\r\nHost: 127.0.0.1:\(origin)\r\n\r\n")
+                        usleep(UInt32(turn * 10))
+                    }
+                    return client.read { $0 == Self.ok + Self.ok } == Self.ok + Self.ok
+                }
+            }
+            #expect(answered == 150)
+        }
+    }
+
     @Test func largeContentsPassBothWays() async throws {
         let size = 8 << 20
         let origin = try RawOrigin { socket in

@@ -11,11 +11,15 @@ import Testing
             && FinishedCommand.find("nginx") != nil && FinishedCommand.find("python3") != nil,
         "needs openssl, chromium, nginx and python3"))
 struct BrowserAfterDirectVisitTests {
-    /// A proxy that takes the first tunnel straight to the origin, and all others through us.
+    /// A proxy that takes tunnels straight to the origin until the first page has been served, and all others through us.
     private static let forwarder = """
         import asyncio, sys
-        listen, origin, proxy = map(int, sys.argv[1:])
-        tunnels = 0
+        listen, origin, proxy = map(int, sys.argv[1:4])
+        def is_first():
+            try:
+                return "/first.html" not in open(sys.argv[4]).read()
+            except OSError:
+                return True
         async def pump(reader, writer):
             try:
                 while data := await reader.read(65536):
@@ -25,13 +29,12 @@ struct BrowserAfterDirectVisitTests {
                 pass
             writer.close()
         async def serve(reader, writer):
-            global tunnels
             head = await reader.readuntil(b"\\r\\n\\r\\n")
             if b"origin.test" not in head:
                 return writer.close()
-            tunnels += 1
-            there, back = await asyncio.open_connection("127.0.0.1", origin if tunnels == 1 else proxy)
-            if tunnels == 1:
+            is_direct = is_first()
+            there, back = await asyncio.open_connection("127.0.0.1", origin if is_direct else proxy)
+            if is_direct:
                 writer.write(b"HTTP/1.1 200 OK\\r\\n\\r\\n")
             else:
                 back.write(head)
@@ -69,7 +72,10 @@ struct BrowserAfterDirectVisitTests {
                 "pages/first.html",
                 "<link rel=icon href=data:,><script>setTimeout(() => location = '/second.html', 1500)</script>"
             ),
-            ("pages/second.html", "<link rel=icon href=data:,><script>fetch('/done')</script>"), ("pages/done", "."),
+            (
+                "pages/second.html",
+                "<link rel=icon href=data:,><script>setTimeout(() => location = '/third.html', 500)</script>"
+            ), ("pages/third.html", "<link rel=icon href=data:,><script>fetch('/done')</script>"), ("pages/done", "."),
             ("forwarder.py", Self.forwarder), ("template", Self.configuration(folder, pem)),
         ] {
             try content.write(toFile: folder + "/" + name, atomically: true, encoding: .utf8)
@@ -84,7 +90,8 @@ struct BrowserAfterDirectVisitTests {
         }
         let forwarder = try await onThread {
             SendableBox(
-                try PeerServer("python3 \(folder)/forwarder.py $PORT \(origin.value.port) \(proxy.port)"))
+                try PeerServer(
+                    "python3 \(folder)/forwarder.py $PORT \(origin.value.port) \(proxy.port) \(folder)/requests"))
         }
         let run = try await shell(
             """
@@ -102,8 +109,8 @@ struct BrowserAfterDirectVisitTests {
             """, ["DIR": proxy.scratch.path], seconds: 90)
         #expect(run.output.contains("GET /done"), "\(run.output)")
         let end = try await proxy.finish()
-        #expect(end.targets.contains("/second.html") && end.targets.contains("/done"), "\(end.targets)")
-        #expect(!end.targets.contains("/first.html"), "the first visit went past us")
+        // A connection that the browser opened ahead, straight to the origin, may have served another page.
+        #expect(end.targets.contains("/done") && !end.targets.contains("/first.html"), "\(end.targets)")
         #expect(end.proxyEvents(.leafRefused).isEmpty)
         guard Tshark.path != nil else { return }
         // The browser did come with a ticket, and it was none of ours: we give none.
