@@ -192,8 +192,9 @@ stop_recording() {
   "$handoff" show --json "$1.pcapng" --policy handoff.yml >"$1.events" 2>"$1.show.err"
   "$handoff" show "$1.pcapng" --policy handoff.yml >"$1.show" 2>&1
   python3 "$here/check-lab-peers.py" requests <"$1.events" >"$1.requests"
-  tshark -r "$1.pcapng" -Y http.request -T fields -E separator=' ' -e ip.dst -e ipv6.dst -e tcp.dstport -e http.host \
-    -e http.request.uri 2>/dev/null | tr -s ' ' | sed 's/^ //' >"$1.tshark"
+  # The bytes before the ports: a client's port may be one that tshark knows as another protocol's.
+  tshark -o tcp.try_heuristic_first:TRUE -r "$1.pcapng" -Y http.request -T fields -E separator=' ' -e ip.dst -e ipv6.dst \
+    -e tcp.dstport -e http.host -e http.request.uri 2>/dev/null | tr -s ' ' | sed 's/^ //' >"$1.tshark"
   check "live and check agree: exit status ($1)" "$status" "$checked"
   check "live and check agree: every rule ($1)" "$(verdicts "$1.live.json")" "$(verdicts "$1.check.json")"
 }

@@ -105,8 +105,11 @@ enum Tshark {
     static let path = FinishedCommand.find("tshark")
 
     /// Runs it and gives its lines on standard output.
+    ///
+    /// It is to look at the bytes before the ports: a client's port that the kernel chose may be one that tshark knows as
+    /// another protocol's (44818 is EtherNet/IP, 48898 AMS), and it would read HTTP as that.
     static func run(_ arguments: [String]) throws -> [String] {
         guard let path else { return [] }
-        return try FinishedCommand(path, arguments).lines
+        return try FinishedCommand(path, ["-o", "tcp.try_heuristic_first:TRUE"] + arguments).lines
     }
 }
