@@ -7,6 +7,8 @@ RELEASE := -c release --static-swift-stdlib $(FLAGS)
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 PREFIX ?= /usr/local
+# Runs a command; shows its last line, or all of it when it fails.
+quietly = mkdir -p .build && if $(1) >.build/make.log 2>&1; then tail -n 1 .build/make.log; else cat .build/make.log; exit 1; fi
 HANDOFF := .build/release/handoff
 
 .PHONY: bench-scanner scanner-matrix scanner-innocent demo build test lab corpus test-corpus lint fuzz bench asan tsan cover docs install clean packages test-packages release
@@ -19,7 +21,7 @@ build: packages
 
 release: packages
 	@echo "Building handoff (release) …"
-	@$(SWIFT) build --product handoff $(RELEASE) 2>&1 | tail -n 1
+	@$(call quietly,$(SWIFT) build --product handoff $(RELEASE))
 
 # Suites that talk over sockets run by themselves and one test after the other: beside hundreds of others they would wait
 # for a thread until their peers give up.
@@ -38,7 +40,7 @@ lab: release test-packages
 # right to make network namespaces.
 CORPUS := .build/release/handoff-corpus
 corpus: release test-packages
-	@$(SWIFT) build --product handoff-corpus $(RELEASE) 2>&1 | tail -n 1
+	@$(call quietly,$(SWIFT) build --product handoff-corpus $(RELEASE))
 	$(CORPUS) record --out build/corpus --handoff $(HANDOFF) --resume --jobs 12
 
 # Judges them, and holds each verdict against its story; writes docs/corpus.md.

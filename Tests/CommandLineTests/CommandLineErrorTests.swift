@@ -141,6 +141,22 @@ import Testing
         }
     }
 
+    /// A capture that was begun and saw nothing is whole, and no pass.
+    @Test func aCaptureWithoutPacketsIsNamed() throws {
+        let scratch = try Scratch()
+        defer { scratch.remove() }
+        let path = scratch.path("begun.pcap")
+        let header: [UInt8] = [
+            0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0, 1, 0, 0, 0,
+        ]
+        try Data(header).write(to: URL(fileURLWithPath: path))
+        let run = CommandRun(["check", path])
+        #expect(run.status == .unreadable)
+        #expect(run.result.contains("\(path)  WITHOUT PACKETS"))
+        #expect(run.result.contains("UNREADABLE: without a packet, which shows nothing"))
+        #expect(!run.result.contains("read to the end"))
+    }
+
     @Test(.enabled(if: geteuid() != 0, "a file that root can't read is hard to make"))
     func aFileWithoutPermissionIsNamed() throws {
         let scratch = try Scratch()

@@ -64,6 +64,25 @@ extension HostRoles {
     func vendorKind(of host: HostName) -> VendorKind? { category(of: host).flatMap { VendorKind(rawValue: $0) } }
 }
 
+/// The kinds of hosts, each worked out once: rules ask for that of every request of a session.
+struct VendorKinds {
+    private let roles: HostRoles
+    private var known: [HostName: VendorKind?] = [:]
+
+    init(_ roles: HostRoles) {
+        self.roles = roles
+    }
+
+    /// What a host is for; nil when that is of no kind, or when there is no host.
+    mutating func kind(of host: HostName?) -> VendorKind? {
+        guard let host else { return nil }
+        if let kind = known[host] { return kind }
+        let kind = roles.vendorKind(of: host)
+        known[host] = .some(kind)
+        return kind
+    }
+}
+
 extension SessionModel {
     /// The kind of a host, as far as captured answers tell now.
     func vendorKind(of host: HostName) -> VendorKind? {

@@ -8,6 +8,7 @@ extension Redactor {
     /// redacted where evidence is made.
     public static func printable(_ text: String) -> String {
         let masked = withoutTokens(text)
+        if masked.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return masked }
         guard masked.unicodeScalars.contains(where: isObeyed) else { return masked }
         var result = ""
         for scalar in masked.unicodeScalars {

@@ -31,8 +31,9 @@ enum NoShortenerOrPreview: Rule {
             }
         }
         var contacts = 0
+        var kinds = VendorKinds(session.roles)
         for request in session.requests.requests {
-            guard let host = request.host, let kind = session.roles.vendorKind(of: host), kind.isAboutLinks,
+            guard let kind = kinds.kind(of: request.host), kind.isAboutLinks,
                 !session.isOfAnotherDevice(request.client?.address)
             else { continue }
             contacts += 1

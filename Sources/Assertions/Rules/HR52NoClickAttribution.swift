@@ -41,8 +41,9 @@ enum NoClickAttribution: Rule {
         }
         let items = Array(session.selectionIDs.filter { $0.utf8.count >= 8 }.prefix(VendorLog.addressLimit))
         var requests = 0
+        var kinds = VendorKinds(session.roles)
         for request in session.requests.requests {
-            guard let host = request.host, let kind = session.roles.vendorKind(of: host), kind.isAboutClicks,
+            guard let kind = kinds.kind(of: request.host), kind.isAboutClicks,
                 !session.isOfAnotherDevice(request.client?.address)
             else { continue }
             requests += 1

@@ -34,12 +34,16 @@ final class LiveJudge: Sendable {
         /// Whether anything but the file itself was seen: of an empty trace there is nothing to show.
         var hasContent = false
         var lastLook = Instant.distantPast
+        /// How long the last look took, nanoseconds.
+        var lookCost: Int64 = 0
         /// Connections whose end was read since memory was last given back.
         var unreturned = 0
     }
 
     /// Least time between two looks at the verdict so far.
     private static let lookInterval: Int64 = 500_000_000
+    /// While there is more to read, looking takes one part of the time in so many: what a look costs grows with the session.
+    private static let lookShare: Int64 = 8
     /// So many connections leave so much memory behind that it is worth giving back.
     private static let returningLeast = 64
 
@@ -173,13 +177,11 @@ final class LiveJudge: Sendable {
     private func look(isIdle: Bool, isLast: Bool = false) {
         let now = WallClock.now
         let (lines, judge) = state.withLock { state -> (String, SessionJudge?) in
-            guard isIdle || isLast || now.nanoseconds(since: state.lastLook) >= Self.lookInterval else {
-                return ("", nil)
-            }
+            let sinceLast = now.nanoseconds(since: state.lastLook)
+            guard isIdle || isLast || sinceLast >= Self.lookInterval else { return ("", nil) }
             let lines = state.hasContent ? state.timeline?.takeText() ?? "" : ""
-            guard !isLast, state.hasNews, now.nanoseconds(since: state.lastLook) >= Self.lookInterval else {
-                return (lines, nil)
-            }
+            let pause = max(Self.lookInterval, isIdle ? 0 : state.lookCost * Self.lookShare)
+            guard !isLast, state.hasNews, sinceLast >= pause else { return (lines, nil) }
             state.lastLook = now
             state.hasNews = false
             state.judge.settle()
@@ -190,6 +192,7 @@ final class LiveJudge: Sendable {
         // A copy is finished as if the trace ended here; the judge itself goes on.
         judge.receive(.traceEnded(TraceSummary()))
         tell(judge.finish())
+        state.withLock { $0.lookCost = WallClock.now.nanoseconds(since: now) }
     }
 
     private func tell(_ verdict: TraceVerdict) {

@@ -1,4 +1,5 @@
 public import Assertions
+internal import SessionTrace
 
 /// What a whole set of traces comes to, for people: violations, causes, the contract matrix, then one line.
 public struct SetSummary: Sendable {
@@ -188,7 +189,14 @@ public struct SetSummary: Sendable {
             sentence = "\(who)violated \(rules.union(together).sorted().joined(separator: ", "))"
         case .unreadable:
             (word, colour) = ("UNREADABLE", .red)
-            sentence = "\(of(.unreadable))could not be read to the end; everything whole was judged"
+            let isWhole = set.traces.allSatisfy {
+                set.outcome(of: $0) != .unreadable || $0.verdict?.summary.isComplete == true
+            }
+            sentence =
+                of(.unreadable)
+                + (isWhole
+                    ? "without a packet, which shows nothing: did the capture run where the device's traffic passes?"
+                    : "could not be read to the end; everything whole was judged")
         case .inconclusive:
             (word, colour) = ("INCONCLUSIVE", .yellow)
             let open = outcomes.contains(.inconclusive) ? of(.inconclusive) : ""

@@ -74,7 +74,8 @@ public struct VerdictTable: Sendable {
         switch outcome {
         case .conforming: "  " + style.paint("PASS", .green)
         case .violation: "  " + style.paint("FAIL", .red)
-        case .unreadable: "  " + style.paint("NOT READ TO ITS END", .red)
+        case .unreadable:
+            "  " + style.paint(verdict.summary.isComplete ? "WITHOUT PACKETS" : "NOT READ TO ITS END", .red)
         case .inconclusive: "  " + style.paint("INCONCLUSIVE", .yellow)
         case nil: ""
         }
