@@ -120,4 +120,14 @@ public struct SessionJudge {
         let session = model.finish()
         return Verdicts.judge(session, options: options)
     }
+
+    /// What each rule would come to if the trace ended here, without what it looked at: to show violations while a trace
+    /// grows, of a copy of its judge.
+    public consuming func resultsSoFar() -> [RuleResult] {
+        receive(.traceEnded(TraceSummary()))
+        let session = model.finish()
+        var exceptions = ExceptionBook(session.policy, now: options.now ?? session.span.latest)
+        let results = Verdicts.results(session, options: options, exceptions: &exceptions, keepsLookedAt: false)
+        return results.map(\.printable)
+    }
 }

@@ -35,14 +35,18 @@ struct Judgement {
     /// Violations that an exception of the policy accepts; they weigh nothing, but prove nothing either.
     private(set) var accepted = 0
 
-    init(_ rule: RuleDescription) {
+    /// Whether what was looked at is kept.
+    private let keepsLookedAt: Bool
+
+    init(_ rule: RuleDescription, keepsLookedAt: Bool = true) {
         self.rule = rule
+        self.keepsLookedAt = keepsLookedAt
     }
 
     /// The rule had something to judge; `evidence` is what.
     mutating func looked(at evidence: Evidence) {
         isExercised = true
-        if lookedAt.count < Self.evidenceLimit { lookedAt.append(evidence) }
+        if keepsLookedAt, lookedAt.count < Self.evidenceLimit { lookedAt.append(evidence) }
     }
 
     /// The rule had something to judge.

@@ -5,18 +5,7 @@ enum Verdicts {
     static func judge(_ session: Session, options: JudgeOptions) -> TraceVerdict {
         let gate = gate(session.policy.gate, strict: options.strict)
         var exceptions = ExceptionBook(session.policy, now: options.now ?? session.span.latest)
-        var results: [RuleResult] = []
-        for rule in RuleCatalogue.rules {
-            let description = rule.description
-            let isCoverage = description.id.hasPrefix("HC-")
-            guard isCoverage || options.profile == .full || RuleCatalogue.headline.contains(description.id) else {
-                continue
-            }
-            var judgement = Judgement(description)
-            rule.judge(session, &judgement)
-            exceptions.apply(to: &judgement)
-            results.append(result(of: judgement, session, strict: options.strict))
-        }
+        let results = results(session, options: options, exceptions: &exceptions)
         let exercised = exercises(session)
         var verdict = TraceVerdict(
             rules: results, matrix: Matrix.rows(results, exercised: exercised), attributes: session.marks.attributes,
@@ -25,6 +14,25 @@ enum Verdicts {
         ).printable
         verdict.facts = TraceFactsMaker(session: session).facts(now: options.now)
         return verdict
+    }
+
+    /// What each rule comes to. Without `keepsLookedAt` no more is kept than what violations and doubts need.
+    static func results(
+        _ session: Session, options: JudgeOptions, exceptions: inout ExceptionBook, keepsLookedAt: Bool = true
+    ) -> [RuleResult] {
+        var results: [RuleResult] = []
+        for rule in RuleCatalogue.rules {
+            let description = rule.description
+            let isCoverage = description.id.hasPrefix("HC-")
+            guard isCoverage || options.profile == .full || RuleCatalogue.headline.contains(description.id) else {
+                continue
+            }
+            var judgement = Judgement(description, keepsLookedAt: keepsLookedAt)
+            rule.judge(session, &judgement)
+            exceptions.apply(to: &judgement)
+            results.append(result(of: judgement, session, strict: options.strict))
+        }
+        return results
     }
 
     private static func gate(_ gate: Policy.Gate, strict: Bool) -> Set<String> {

@@ -188,17 +188,16 @@ final class LiveJudge: Sendable {
             return (lines, state.judge)
         }
         if !lines.isEmpty { show(.timeline(lines)) }
-        guard var judge else { return }
-        // A copy is finished as if the trace ended here; the judge itself goes on.
-        judge.receive(.traceEnded(TraceSummary()))
-        tell(judge.finish())
+        guard let judge else { return }
+        // It is a copy that ends here; the judge itself goes on.
+        tell(judge.resultsSoFar())
         state.withLock { $0.lookCost = WallClock.now.nanoseconds(since: now) }
     }
 
-    private func tell(_ verdict: TraceVerdict) {
+    private func tell(_ rules: [RuleResult]) {
         var outputs: [Output] = []
         state.withLock { state in
-            for rule in verdict.rules {
+            for rule in rules {
                 let known = state.shown[rule.id] ?? []
                 let found = Set(rule.verdict == .fail ? rule.findings.map(\.fingerprint) : [])
                 if !found.subtracting(known).isEmpty { outputs.append(.violated(rule)) }

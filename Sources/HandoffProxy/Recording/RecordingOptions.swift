@@ -6,7 +6,7 @@ public struct RecordingOptions: Sendable {
     public var maximumFileSize: UInt64?
     /// Bytes that may wait to be written, per file. Beyond them whoever records waits: memory stays bounded, and a disk
     /// that is slower than the network slows the network down.
-    public var queueLimit = 2 << 20
+    public var queueLimit = 1 << 20
     /// Most trace files of one run: devices beyond them are not recorded.
     public var fileLimit = 256
     /// The device that every client is, whatever its address (`--device`); nil to tell them apart.
