@@ -46,6 +46,20 @@ import Testing
         #expect(result.reason?.code == "tcp-hole", "\(result)")
     }
 
+    /// What else could be read of such a connection makes the hole in it no smaller.
+    @Test(arguments: ["HR-44", "HR-46", "HR-47", "HR-48"]) func aHoleHidesALeakToo(rule: String) throws {
+        func hole(_ process: String?) throws -> RuleResult {
+            try judge(rule) {
+                $0.processes[.app] = process.map { ProcessIdentity(source: .pktap, name: $0) }
+                let id = $0.connect(.app, "203.0.113.9", at: 20, hello: false)
+                $0.blindSpot(.tcpHole, from: .client, at: 20, until: 20.1, on: id)
+            }
+        }
+        #expect(try hole(nil).reason?.code == "tcp-hole")
+        let safari = try hole("MobileSafari")
+        #expect(safari.verdict == .pass, "\(safari)")
+    }
+
     /// Several names led to its address: one of the kind that the rule asks about is enough.
     @Test(arguments: [
         ("HR-50", "app-measurement.com"), ("HR-51", "bit.ly"), ("HR-52", "api2.branch.io"),
