@@ -165,7 +165,7 @@ public struct SetVerdict: Sendable {
         for trace in traces {
             guard let verdict = trace.verdict else { continue }
             for rule in verdict.rules {
-                guard let reason = rule.reason ?? rule.doubt else { continue }
+                guard let reason = rule.openBecause else { continue }
                 let isGated = verdict.gate.contains(rule.id)
                 if let place = places[reason.code] {
                     if !causes[place].paths.contains(trace.path) { causes[place].paths.append(trace.path) }

@@ -135,6 +135,9 @@ public struct RuleResult: Hashable, Sendable {
     /// Whether a violation of severity error can be neither shown nor excluded.
     public var isOpen: Bool { verdict == .inconclusive || doubt != nil }
 
+    /// Why it is open: the reason of an inconclusive rule, or the doubt beside a warning.
+    public var openBecause: InconclusiveReason? { reason ?? doubt }
+
     /// Makes a result.
     public init(
         id: String, name: String, severity: Severity, verdict: Verdict, sentence: String,

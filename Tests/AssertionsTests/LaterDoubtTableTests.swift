@@ -70,6 +70,10 @@ import Testing
         case "the partner unreachable": session.unreachable(.app, "api.partner.example", at: 300)
         case "another host unreachable":
             for time in [20.0, 65, 135, 173, 300] { session.unreachable(.app, "sdk.vendor.example", at: time) }
+        case "telemetry unreachable":
+            for time in [13.0, 20, 65, 135, 173, 300] { session.unreachable(.app, "app-measurement.com", at: time) }
+        case "a connection without a name":
+            session.dark(.nobody, "203.0.113.9", at: 10, lastData: 350, hello: false)
         case "a full log": session.options.limits.loggedRequests = 2
         case "a page of another session": session.browse(ScriptedSession.otherURL, at: 300)
         case "nobody asks for the URL": session.exchange(.nobody, "GET", ScriptedSession.url, at: 300)
@@ -108,18 +112,23 @@ import Testing
                 ]
             ),
             ("the partner unread", "no-keys", [27, 35, 43, 44, 48, 49, 53, 63, 64, 65, 66]),
-            ("another host unread", "no-keys", [43, 44, 48, 49, 63, 64, 66]),
-            ("telemetry unread", "opaque-telemetry", [43, 44, 48, 49, 50, 54, 63, 64, 66]),
+            ("another host unread", "no-keys", [43, 44, 48, 49, 53, 63, 64, 66]),
+            ("telemetry unread", "opaque-telemetry", [43, 44, 48, 49, 50, 53, 54, 63, 64, 66]),
             ("a shortener unread", "no-keys", [51]),
             ("chia unread", "no-keys", [26, 27, 28, 29, 30, 31, 33, 34, 53]),
-            ("the return host unread", "no-keys", [43, 44, 48, 49, 63, 64, 65, 66]),
+            ("the return host unread", "no-keys", [43, 44, 48, 49, 53, 63, 64, 65, 66]),
             ("another path", "policy-mismatch", [27]),
             ("a hole to chia", "tcp-hole", [26, 27, 28, 29, 30, 31, 33, 34]),
             ("a hole to the partner", "tcp-hole", [27, 35, 43, 44, 48, 49, 53, 63, 64, 66]),
-            ("a hole to another host", "tcp-hole", [43, 44, 48, 49, 63, 64, 66]),
-            ("the partner unreachable", "dial-failed", [27, 35, 48, 49, 53]),
-            ("another host unreachable", "dial-failed", [48, 49]),
-            ("a full log", "request-log-full", [43, 44, 50, 51, 52, 54, 63, 64, 65, 66]),
+            ("a hole to another host", "tcp-hole", [43, 44, 48, 49, 53, 63, 64, 66]),
+            ("the partner unreachable", "dial-failed", [27, 35, 48, 49, 53, 63]),
+            ("another host unreachable", "dial-failed", [43, 44, 48, 49, 53, 63, 64, 66]),
+            ("telemetry unreachable", "dial-failed", [43, 44, 48, 49, 50, 53, 54, 63, 64, 66]),
+            ("a connection without a name", "host-unknown", [4, 34]),
+            (
+                "a connection without a name", "no-keys", [27, 35, 43, 44, 48, 49, 50, 51, 52, 53, 54, 63, 64, 65, 66]
+            ),
+            ("a full log", "request-log-full", [43, 44, 50, 51, 52, 53, 54, 63, 64, 65, 66]),
             ("a page of another session", "url-of-another-session", [26, 27, 28, 30, 31]),
             ("nobody asks for the URL", "actor-unknown", [26, 27, 28, 29, 30, 31, 49]),
             ("a name that the policy does not know", "policy-mismatch", [4, 26, 27, 28, 29, 30, 31, 35]),

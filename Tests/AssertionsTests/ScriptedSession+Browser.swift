@@ -95,3 +95,18 @@ extension ScriptedSession {
         }
     }
 }
+
+extension ScriptedSession {
+    /// A DNS answer that gives a name the address of some connection.
+    mutating func answer(_ host: String, is address: IPAddress?, at time: Double) {
+        guard let name = HostName(host), let address else { return }
+        let packet = reference(time)
+        add(
+            time,
+            .nameLookup(
+                NameLookup(
+                    connection: ConnectionID(2_000_000 + packet.number), seen: packet, isResponse: true,
+                    isMulticast: false, name: name, rawName: Array(host.utf8), type: 1,
+                    answers: [.init(name: name, type: 1, data: .address(address))])))
+    }
+}

@@ -1,7 +1,10 @@
 import Foundation
+import SessionTrace
 import Testing
 
+@testable import Assertions
 @testable import CommandLine
+@testable import Reports
 
 /// The JSON report against `docs/report.schema.json`, as a program would check it.
 @Suite struct JSONReportTests {
@@ -77,6 +80,40 @@ import Testing
             #expect(checked.status == 0 && checked.errors.isEmpty, "report \(number)")
             #expect(!checked.output.isEmpty, "report \(number)")
         }
+    }
+
+    /// A rule with a warning says what is in doubt beside it; no other rule has such a member.
+    @Test(.enabled(if: ToolRun.pythonWithSchemas != nil, "python3-jsonschema is not installed"))
+    func aDoubtStandsBesideAWarningAlone() throws {
+        let python = try #require(ToolRun.pythonWithSchemas)
+        let scratch = try Scratch()
+        defer { scratch.remove() }
+        func errors(_ verdict: Verdict, _ severity: Severity) throws -> [UInt8] {
+            let finding = Finding(
+                kind: "no-token", severity: severity, message: "no token",
+                evidence: [
+                    Evidence(
+                        label: "session response", packets: [3],
+                        span: TimeSpan(Instant(nanoseconds: 1_795_000_000_000_000_000)),
+                        subject: "POST /handoff-session")
+                ], fingerprint: "0123456789abcdef")
+            var result = RuleResult(
+                id: "HR-35", name: "handoff-url-shape", severity: severity, verdict: verdict, sentence: "no token",
+                findings: [finding])
+            result.doubt = InconclusiveReason(code: "no-keys", sentence: "unread", remedy: "give keys")
+            let judged = TraceVerdict(
+                rules: [result], matrix: [:], attributes: [:], summary: TraceSummary(), gate: [],
+                exercisedAnything: true)
+            let set = SetVerdict(traces: [JudgedTrace(path: "a.pcap", verdict: judged)], options: SetOptions())
+            let report = try scratch.file("report.json", JSONReport(set: set, version: "0", digests: [:]).text)
+            let schema = Places.root.appending(path: "docs/report.schema.json").path
+            let checked = try ToolRun(python, ["-c", Self.checker, schema, report])
+            #expect(checked.status == 0 && checked.errors.isEmpty)
+            return Array(checked.output.utf8)
+        }
+        #expect(try errors(.fail, .warning).isEmpty)
+        #expect(try !errors(.fail, .error).isEmpty)
+        #expect(try !errors(.pass, .warning).isEmpty)
     }
 
     @Test func namesTheDigestOfEachTrace() throws {

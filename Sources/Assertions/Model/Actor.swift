@@ -22,6 +22,14 @@ struct ActorReading: Hashable, Sendable {
     /// A browser's User-Agent without a browser's other headers.
     var isBareBrowser: Bool { actor == .unknown && reason.hasPrefix("a browser's") }
 
+    /// Whether a recorded process says that it was Safari, which has no interface by which an app can make it fetch ahead.
+    var isSafari: Bool {
+        guard isDefinite, actor == .browser else { return false }
+        return ["MobileSafari", "Safari"].contains { name in
+            reason.hasPrefix("process \(name) (") || reason.contains(" for \(name) (")
+        }
+    }
+
     /// Two readings of one flow.
     func combined(with other: ActorReading) -> ActorReading {
         if isDefinite != other.isDefinite { return isDefinite ? self : other }

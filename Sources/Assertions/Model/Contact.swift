@@ -58,9 +58,10 @@ struct ContactBook {
     /// A lookup comes this long before its connection, at most.
     static let lookupWindow = Nanoseconds.seconds(10)
 
-    /// `taps` are the moments of tap marks.
+    /// `taps` are the moments of tap marks; `stacks` says whose connections have which JA4.
     init(
-        roles: HostRoles, flows: [FlowSummary], lookups: [LookupRecord], requests: [RequestRecord], taps: [Instant]
+        roles: HostRoles, flows: [FlowSummary], lookups: [LookupRecord], requests: [RequestRecord], taps: [Instant],
+        stacks known: StackBook
     ) {
         self.roles = roles
         let taps = taps.sorted()
@@ -101,10 +102,14 @@ struct ContactBook {
                 !Self.isTapped(taps, from: flow.opened.time, to: near.started.time),
                 flowsByID[near.id.connection].map({ $0.ja4 == flow.ja4 || flow.ja4 == nil }) ?? true
             {
+                // Where the app's stack is the browser's, as of Apple's apps and Safari, time alone would speak for the browser.
+                let isShared = flow.ja4.map(known.isOfApp) ?? false
                 actor = ActorReading(
-                    actor: .browser, isDefinite: false,
-                    reason: "a spare connection within 2 s of the browser's navigation")
-                hasSpares = true
+                    actor: isShared ? .unknown : .browser, isDefinite: false,
+                    reason: isShared
+                        ? "unused, within 2 s of the browser's navigation, but the app has the browser's TLS stack (JA4), too"
+                        : "a spare connection within 2 s of the browser's navigation")
+                hasSpares = hasSpares || !isShared
             }
             contacts.append(
                 Contact(

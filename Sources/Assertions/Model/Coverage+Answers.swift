@@ -73,9 +73,7 @@ extension Session {
             traffic.lastData != nil && !isOthers(host) && isConcerned(host)
         }.keys.sorted { $0.text < $1.text }
         for host in darkHosts {
-            if let allowance = policy.hosts.opaqueOK.first(where: { $0.host.covers(host) }),
-                !(allowance.expires?.isOver(at: span.latest) ?? false)
-            {
+            if let allowance = policy.allowance(for: host, at: span.latest) {
                 judgement.assume("opaque-ok", "\(host) was not inspected, as the policy allows (\(allowance.reason))")
                 continue
             }

@@ -25,6 +25,35 @@ extension Session {
             remedy: failure.remedy)
     }
 
+    /// What the app wanted to send between two moments to a host that `concerns` names, on connections that came to
+    /// nothing; nil is one of which no host is known. It got nothing out, but not for want of trying: with the host within
+    /// reach it may have sent what it must not.
+    func doubtUnsent(
+        from: Instant, until: Instant, _ judgement: inout Judgement, to concerns: (HostName?) -> Bool
+    ) {
+        var told: Set<HostName?> = []
+        var ofBrowser: Set<HostName?> = []
+        for failure in proxyFailures where failure.isUnsent && failure.at >= from && failure.at <= until {
+            let role = role(of: failure.host)
+            if role.isChia || role == .osNoise || failure.actor.actor == .os || !concerns(failure.host) { continue }
+            if failure.actor.actor == .browser {
+                ofBrowser.insert(failure.host)
+            } else if let host = failure.host, let allowance = policy.allowance(for: host, at: span.latest) {
+                judgement.assume("opaque-ok", "\(host) was not inspected, as the policy allows (\(allowance.reason))")
+            } else if told.insert(failure.host).inserted {
+                judgement.doubt(
+                    failure.kind.rawValue,
+                    "\(failure.sentence) (packet \(failure.packet)): what the app would have sent was neither sent nor seen",
+                    remedy: failure.remedy)
+            }
+        }
+        if !ofBrowser.isEmpty {
+            judgement.assume(
+                "browser-unreached",
+                "hosts that the browser asked for and the proxy could not reach: \(ofBrowser.count)")
+        }
+    }
+
     /// A session request that could not be sent is one that was not seen.
     func doubtUnsentSessions(beforeTaps: Bool = false, _ judgement: inout Judgement) {
         guard let failure = unsentSessions(beforeTaps: beforeTaps).first else { return }
@@ -32,6 +61,15 @@ extension Session {
             failure.kind.rawValue,
             "\(failure.sentence) (packet \(failure.packet)): what the app would have sent, perhaps a session request, was neither sent nor seen",
             remedy: failure.remedy)
+    }
+}
+
+extension Policy {
+    /// Whether, and why, a host's traffic may stay unread.
+    func allowance(for host: HostName, at instant: Instant) -> OpaqueAllowance? {
+        hosts.opaqueOK.first { $0.host.covers(host) }.flatMap { allowance in
+            allowance.expires?.isOver(at: instant) ?? false ? nil : allowance
+        }
     }
 }
 

@@ -158,13 +158,20 @@ extension Session {
     }
 
     /// Unread connections of which no name is known, before an instant or at any time, may have been to Chia.
-    func doubtNames(before tap: Instant?, _ judgement: inout Judgement) {
+    ///
+    /// - Parameters:
+    ///   - act: what happened then, for the sentences.
+    ///   - mayConcern: which of them the rule asks about.
+    func doubtNames(
+        before tap: Instant?, act: String = "the tap", _ judgement: inout Judgement,
+        where mayConcern: (FlowSummary) -> Bool = { !$0.isOfSystemOrBrowser }
+    ) {
         let limit = tap ?? .distantFuture
         let unnamed = nameless.filter {
-            $0.darkness != nil && OSNoiseHosts.service(ofPort: $0.server.port) == nil && !$0.isOfSystemOrBrowser
-                && $0.opened.time < limit
+            $0.darkness != nil && OSNoiseHosts.service(ofPort: $0.server.port) == nil && $0.opened.time < limit
+                && mayConcern($0)
         }
-        let when = tap == nil ? "" : " before the tap"
+        let when = tap == nil ? "" : " before \(act)"
         if let shared = unnamed.first(where: { $0.names.contains { roles.isChia($0) } }) {
             judgement.doubt(
                 "shared-address",
@@ -180,8 +187,16 @@ extension Session {
     }
 
     /// Missing bytes of the device towards Chia, or towards a neutral URL's host, may hold a request for U or N.
-    /// `exceptBrowser` leaves out connections that are known to be the browser's.
-    func doubtChiaHoles(exceptBrowser: Bool, _ judgement: inout Judgement) {
+    /// `exceptBrowser` leaves out connections that are known to be the browser's; `exceptSafari` takes those that a
+    /// recorded process says are Safari's for its own navigation, since no app can make it fetch anything.
+    func doubtChiaHoles(exceptBrowser: Bool, exceptSafari: Bool = false, _ judgement: inout Judgement) {
+        var owners: [ConnectionID: ActorReading] = [:]
+        if exceptBrowser || exceptSafari {
+            for contact in contacts where contact.kind == .connection {
+                if let id = contact.connection { owners[id] = contact.actor }
+            }
+        }
+        var ofSafari: Set<ConnectionID> = []
         let hole = blindSpots.first { record in
             guard let id = record.spot.connection, record.spot.from != .server,
                 Self.hidesRequests.contains(record.spot.reason),
@@ -189,14 +204,22 @@ extension Session {
                     roles.isChia(name) || neutralURLs.contains { $0.address.host == name }
                 })
             else { return false }
-            return !exceptBrowser
-                || !contacts.contains { $0.connection == id && $0.kind == .connection && $0.actor.actor == .browser }
+            if exceptBrowser, owners[id]?.actor == .browser { return false }
+            guard exceptSafari, owners[id]?.isSafari ?? false else { return true }
+            ofSafari.insert(id)
+            return false
         }
-        guard let hole else { return }
-        judgement.doubt(
-            hole.spot.reason.rawValue,
-            "bytes of the device to \(hole.names[0]) could not be read (packet \(hole.spot.noticed.number)), and may hold a request",
-            remedy: Self.remedy(hole.spot.reason))
+        if let hole {
+            judgement.doubt(
+                hole.spot.reason.rawValue,
+                "bytes of the device to \(hole.names[0]) could not be read (packet \(hole.spot.noticed.number)), and may hold a request",
+                remedy: Self.remedy(hole.spot.reason))
+        } else if !ofSafari.isEmpty {
+            judgement.assume(
+                "safari-unread",
+                "\(counted(ofSafari.count, "connection")) to Chia stayed unread, by process Safari's: taken for its navigation, since no app can make it fetch anything"
+            )
+        }
     }
 
     /// Whether an address is another device's than the one that the session is of. One device may have an address of

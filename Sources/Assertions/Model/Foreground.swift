@@ -90,6 +90,13 @@ struct ForegroundFinder {
     }
 }
 
+extension Session {
+    /// How often the app came to the front, by its marks: more than `foregrounds` where their table was full.
+    var foregroundMarks: Int {
+        marks([.foreground, .restore]).count { $0.attributes["prewarm"] != "true" }
+    }
+}
+
 extension Foreground {
     /// Marks after which what the app sends has another cause.
     static let ends: Set<Mark.Kind> = [

@@ -100,9 +100,7 @@ extension Session {
             }
             let role = roles.role(of: host)
             if role.isChia || role == .osNoise || traffic.isOnly(.browser) || traffic.isOnly(.os) { continue }
-            if let allowance = policy.hosts.opaqueOK.first(where: { $0.host.covers(host) }),
-                !(allowance.expires?.isOver(at: span.latest) ?? false)
-            {
+            if let allowance = policy.allowance(for: host, at: span.latest) {
                 judgement.assume("opaque-ok", "\(host) was not inspected, as the policy allows (\(allowance.reason))")
                 continue
             }
@@ -114,12 +112,15 @@ extension Session {
             let flow = nameless.first(where: { flow in
                 flow.darkness != nil && flow.opened.time <= until && (flow.lastDarkData ?? .distantPast) >= from
                     && OSNoiseHosts.service(ofPort: flow.server.port) == nil && !flow.isOfSystemOrBrowser
+                    // Its address may be known as that of several hosts.
+                    && (flow.names.isEmpty || flow.names.contains(where: concerns))
             }), let reason = flow.darkness
         {
             judgement.doubt(
                 reason.rawValue, "a connection to \(flow.server) without a name could not be read (\(reason.rawValue))",
                 remedy: Self.remedy(reason))
         }
+        doubtUnsent(from: from, until: until, &judgement, to: concerns)
         doubtHoles(from: from, until: until, &judgement, to: concerns)
         doubtRequestLog(until: until, &judgement)
         doubtBypass(&judgement)

@@ -33,7 +33,8 @@ struct SessionIndex: Sendable {
     private let deviceFamilies: Set<Bool>
     /// Hosts of which connections stayed unread, in order of their names.
     let darkHosts: [HostName]
-    /// Connections without a name.
+    /// Connections without a name that are told as a whole: what stayed unread, and what is the system's or the browser's.
+    /// A hole in any other is one of its own.
     let namelessConnections: Set<ConnectionID>
 
     /// An address without scheme, port and query, and without a trailing slash: what variants have in common.
@@ -63,7 +64,7 @@ struct SessionIndex: Sendable {
                 ? projections.compactMap { $0.record.client?.address } : attempts.compactMap(\.client))
         deviceFamilies = Set(deviceAddresses.map(\.isIPv4))
         darkHosts = dark.keys.sorted { $0.text < $1.text }
-        namelessConnections = Set(nameless.map(\.id))
+        namelessConnections = Set(nameless.filter { $0.darkness != nil || $0.isOfSystemOrBrowser }.map(\.id))
         // The first URL wins, as it would in a search from the start.
         for (index, url) in urls.enumerated() {
             if urlByToken[url.token] == nil { urlByToken[url.token] = index }

@@ -29,7 +29,8 @@ extension SessionModel {
         resolveNameless(roles)
         nameBypasses()
         let contacts = ContactBook(
-            roles: roles, flows: allChiaFlows(roles), lookups: lookups, requests: chiaRequests, taps: marks.tapTimes)
+            roles: roles, flows: allChiaFlows(roles), lookups: lookups, requests: chiaRequests, taps: marks.tapTimes,
+            stacks: stacks)
         let urls = handoffURLs(attempts)
         let reactions = (attempts.map(\.started) + contacts.contacts.map(\.time)).sorted()
         let reading = marks.read(timing: policy.timing, trace: summary.span) { instant in

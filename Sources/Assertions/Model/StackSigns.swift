@@ -96,6 +96,9 @@ struct StackBook: Hashable, Sendable {
     /// Whether requests of a browser came over this JA4, and none of the app's.
     func isOnlyOfBrowser(_ ja4: String?) -> Bool { ja4.map { isOfBrowser($0) && !isOfApp($0) } ?? false }
 
+    /// Whether the app's own requests came over this JA4, and none of a browser's.
+    func isOnlyOfApp(_ ja4: String) -> Bool { isOfApp(ja4) && !isOfBrowser(ja4) }
+
     /// Whether the app's own requests came over this JA4.
     func isOfApp(_ ja4: String) -> Bool { apps.contains(ja4) }
 }

@@ -128,7 +128,7 @@ extension Session {
     func handoffTimes(until ends: Set<Mark.Kind>) -> [TimeSpan] {
         var times: [TimeSpan] = []
         var start: Instant?
-        for mark in marks(ends.union([.tap])) where times.count < Session.windowLimit {
+        for mark in marks(ends.union([.tap])) {
             if mark.kind == .tap {
                 guard mark.target != .return, mark.target != .other else { continue }
                 start = start ?? mark.span.earliest

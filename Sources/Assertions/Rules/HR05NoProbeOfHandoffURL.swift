@@ -8,7 +8,9 @@ internal import SessionTrace
 /// purpose. Redirects that Chia issued are no probes; what a page of Chia fetches, and reloads that are marked, are not
 /// the app's.
 ///
-/// Inconclusive: connections to Chia that could not be read, or a request that nothing tells the sender of.
+/// Inconclusive: connections to Chia that could not be read, or a request that nothing tells the sender of. What a
+/// recorded process says is Safari's is no probe of the app's, read or not: that is an assumption. Of other browsers it is
+/// not, since an app can make them prefetch (`mayLaunchUrl()` of a Custom Tab).
 enum NoProbeOfHandoffURL: Rule {
     static let description = RuleDescription(
         id: "HR-05", name: "no-probe-of-handoff-url", severity: .error,
@@ -39,7 +41,7 @@ enum NoProbeOfHandoffURL: Rule {
         judgement.passSentence =
             "\(counted(navigations, "request")) for \(counted(session.urls.count, "handoff URL")) and "
             + "\(counted(session.neutralURLs.count, "neutral URL")), all navigations of the browser"
-        session.doubtChiaHoles(exceptBrowser: false, &judgement)
+        session.doubtChiaHoles(exceptBrowser: false, exceptSafari: true, &judgement)
         session.doubtUnnamedAnswer(&judgement)
         if session.urls.isEmpty { session.doubtMissingAttempts(&judgement) }
         session.doubtBypass(&judgement)

@@ -11,7 +11,8 @@ internal import SessionTrace
 /// app's. What follows an opened page of Chia, a policy page among them, is that page's.
 ///
 /// Inconclusive: no mark tells when the app acted; a browser that was not clean; a connection that nothing tells the
-/// owner of, or that could not be read and may hold a prefetch; a bypass.
+/// owner of, or that could not be read and may hold a prefetch; one without a name before the app acted, unless it is the
+/// app's or the system's; a bypass.
 enum NoCustomTabWarmup: Rule {
     static let description = RuleDescription(
         id: "HR-34", name: "no-custom-tab-warmup", severity: .warning,
@@ -48,6 +49,7 @@ enum NoCustomTabWarmup: Rule {
             "\(counted(count, "contact")) of the browser with Chia, none of them before the app acted"
         // A prefetch may be in what was not read.
         session.doubtChiaHoles(exceptBrowser: false, &judgement)
+        doubtNames(before: visited ?? .distantFuture, actions, handovers, session, &judgement)
         guard judgement.isExercised else { return }
         if actions.isEmpty, handovers.isEmpty {
             judgement.doubt(
@@ -57,6 +59,17 @@ enum NoCustomTabWarmup: Rule {
         session.doubtMarks(&judgement)
         session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)
+    }
+
+    /// A connection without a name, before an act of the app that led to a page, may have been the browser's to Chia.
+    private static func doubtNames(
+        before page: Instant, _ actions: [Tap], _ handovers: [Mark], _ session: Session, _ judgement: inout Judgement
+    ) {
+        let acts = actions.map(\.span.earliest) + handovers.map(\.span.earliest)
+        guard let act = acts.filter({ $0 <= page }).max() else { return }
+        session.doubtNames(before: act, act: "the app acted", &judgement) { flow in
+            !flow.actor.actor.isApp && flow.actor.actor != .os && !(flow.ja4.map(session.stacks.isOnlyOfApp) ?? false)
+        }
     }
 
     private enum Owner { case browser(String), unknown(String) }
@@ -69,9 +82,10 @@ enum NoCustomTabWarmup: Rule {
         case .app, .webview, .os: return nil
         case .unknown:
             guard contact.kind == .connection, let ja4 = contact.ja4 else { return nil }
-            if session.stacks.isOfApp(ja4) { return nil }
-            return session.stacks.isOfBrowser(ja4)
-                ? .browser("its TLS stack is the browser's, JA4 \(ja4)") : .unknown(contact.actor.reason)
+            if session.stacks.isOnlyOfBrowser(ja4) {
+                return .browser("its TLS stack is the browser's, JA4 \(ja4)")
+            }
+            return session.stacks.isOnlyOfApp(ja4) ? nil : .unknown(contact.actor.reason)
         }
     }
 

@@ -8,7 +8,7 @@ internal import SessionTrace
 /// speaks of an outcome or a length of time (`outcome`, `converted`, `elapsed_ms` …) in one message element with an item's
 /// id is an error; any other request is a warning, since counters of openings are generic: name them in the policy.
 ///
-/// Inconclusive: a sender that is not known, unread traffic of the app in that time. Over several runs the requests after
+/// Inconclusive: a sender that is not known, traffic of the app in that time that stayed unread or came to nothing. Over several runs the requests after
 /// coming back must be the same whatever happened: the set of traces is compared by the rule of sets.
 /// Traps: events of an SDK that any opening of the app sends; an outcome word in another element of a batch.
 enum NoOutcomeInference: Rule {
@@ -43,7 +43,9 @@ enum NoOutcomeInference: Rule {
         }
         judgement.passSentence =
             "\(counted(requests, "request")) of the app within \(window) of \(counted(times, "time")) back, all expected, none speaks of an outcome"
-        if times > 0 { session.doubtMarks(&judgement) }
+        guard times > 0 else { return }
+        session.doubtMarks(&judgement)
+        session.doubtLeftOut(session.foregroundMarks, of: ForegroundFinder.limit, "times back", &judgement)
     }
 
     private static func judge(

@@ -7,7 +7,7 @@ internal import SessionTrace
 /// are looked at: three or more at even distances (their standard deviation under 0.3 of the mean) are polling, whatever
 /// the host. Without such marks the browser's opening of a Chia page begins the time.
 ///
-/// Inconclusive: unread traffic of the app in that time, or a periodic sender that is not known. Services of the system,
+/// Inconclusive: traffic of the app in that time that stayed unread or came to nothing, or a periodic sender that is not known. Services of the system,
 /// such as push, are left out. Traps: three requests that are not evenly apart; requests within a quarter of a second,
 /// which load a screen and watch nothing; a poll by the page in the browser.
 enum NoBackgroundObservation: Rule {
@@ -31,9 +31,10 @@ enum NoBackgroundObservation: Rule {
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "the app was not left for the browser"
         let absences = absences(session, &judgement)
+        session.doubtLeftOut(absences.count, "absences", &judgement)
         var longest = Nanoseconds(0)
         var requests = 0
-        for absence in absences {
+        for absence in absences.prefix(Session.windowLimit) {
             longest = max(longest, Nanoseconds(absence.until.nanoseconds(since: absence.from)))
             judgement.looked(at: absence.evidence)
             var groups: [String: [LoggedRequest]] = [:]
@@ -95,7 +96,7 @@ enum NoBackgroundObservation: Rule {
                     from: opened.started.time, until: end ?? .distantFuture, evidence: opened.evidence("navigation")))
         }
         // What follows the end of the trace can't be watched.
-        return absences.prefix(Session.windowLimit).map { absence in
+        return absences.map { absence in
             var absence = absence
             absence.until = max(absence.from, min(absence.until, session.span.latest.advanced(byNanoseconds: 1)))
             return absence

@@ -8,8 +8,8 @@ internal import SessionTrace
 /// and pictures, films or replay events (by media type, first bytes or the names that rrweb uses) to any telemetry host.
 /// What a picture shows is not read.
 ///
-/// Inconclusive: unread connections to session replay or telemetry hosts in that time that sent something. Traps: a small
-/// settings request to a replay host; a picture that the app uploads to its own backend; a replay by Chia's own page.
+/// Inconclusive: unread connections to session replay or telemetry hosts, or to a host without a name, in that time that
+/// sent something, or would have if the host had been in reach. Traps: a small settings request to a replay host; a picture that the app uploads to its own backend; a replay by Chia's own page.
 enum NoCaptureUpload: Rule {
     static let description = RuleDescription(
         id: "HR-50", name: "no-capture-upload-during-flow", severity: .warning,
@@ -32,7 +32,7 @@ enum NoCaptureUpload: Rule {
             ? [.opened, .kill, .launch, .end] : [.background, .kill, .launch, .end]
         let times = session.handoffTimes(until: ends)
         var looked = 0
-        for time in times {
+        for time in times.prefix(Session.windowLimit) {
             judgement.exercised()
             for request in session.requests.requests(from: time.earliest, until: time.latest.advanced(byNanoseconds: 1))
             {
@@ -43,11 +43,14 @@ enum NoCaptureUpload: Rule {
                 judge(request, isReplayHost: isReplayHost, session, &judgement)
             }
             session.doubtUnread(from: time.earliest, until: time.latest, &judgement) { host in
-                guard let host, let traffic = session.dark[host] else { return false }
+                // Of a connection without a name nothing tells that it went elsewhere.
+                guard let host else { return true }
+                let isSmall = session.dark[host].map { $0.bytes < smallest } ?? false
                 let isReplayHost = session.roles.vendorKind(of: host) == .sessionReplay
-                return LeakRules.isTelemetry(host, session) && (!isReplayHost || traffic.bytes >= smallest)
+                return LeakRules.isTelemetry(host, session) && !(isReplayHost && isSmall)
             }
         }
+        session.doubtLeftOut(times.count, "handoffs", &judgement)
         judgement.passSentence =
             "\(counted(looked, "request")) to telemetry between call to action and browser, none uploads a picture, a film or \(smallest >> 10) KiB to session replay; what pictures show is not read"
     }

@@ -7,7 +7,8 @@ internal import SessionTrace
 /// a host that holds the handoff URL, its token or the neutral URL, in any encoding, is an error; any other contact of the
 /// app between the tap on the call to action and the end is a warning. What the browser does there is not the app's.
 ///
-/// Inconclusive: a contact of which nothing tells the sender; unread connections to such hosts.
+/// Inconclusive: a contact of which nothing tells the sender; connections to such hosts, or to hosts without a name, that
+/// stayed unread or came to nothing since a link was known.
 enum NoShortenerOrPreview: Rule {
     static let description = RuleDescription(
         id: "HR-51", name: "no-shortener-or-preview-service", severity: .error,
@@ -39,7 +40,7 @@ enum NoShortenerOrPreview: Rule {
             contacts += 1
             judge(request, kind, times, isTold: told.contains(request.id), session, &judgement)
         }
-        for time in times {
+        for time in times.prefix(Session.windowLimit) {
             for contact in session.vendorContacts(in: time, where: \.isAboutLinks) where !contact.hasRequests {
                 contacts += 1
                 judge(contact, session, &judgement)
@@ -49,9 +50,16 @@ enum NoShortenerOrPreview: Rule {
             contacts == 0
             ? "no contact with a shortener, redirector or link preview service"
             : "\(counted(contacts, "contact")) with shorteners, redirectors and link preview services, none by the app with a link or during the handoff"
+        session.doubtLeftOut(times.count, "handoffs", &judgement)
         session.doubtRequestLog(&judgement)
         session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)
+        // A neutral URL can be given away as soon as a projection names it.
+        let since = (times.map(\.earliest) + session.urls.map(\.since) + session.neutralURLs.map(\.since)).min()
+        guard let since else { return }
+        session.doubtUnread(from: since, until: .distantFuture, &judgement) { host in
+            host.map { session.roles.vendorKind(of: $0)?.isAboutLinks ?? false } ?? true
+        }
     }
 
     private static func judgeLeak(_ leak: LeakRecord, _ hit: LeakHit, _ session: Session, _ judgement: inout Judgement)

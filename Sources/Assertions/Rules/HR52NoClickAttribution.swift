@@ -6,7 +6,8 @@ internal import SessionTrace
 /// five seconds after the page is opened, a request of the app to such a service with a body, or with a query that names
 /// an event, is a warning; with the handoff URL, the neutral URL or the item's id in it, at any time, an error.
 ///
-/// Inconclusive: an unread connection to such a service that sent something in that time, or a sender that is not known.
+/// Inconclusive: an unread connection to such a service, or to a host without a name, that sent something in that time, or
+/// would have if the host had been in reach; a sender that is not known.
 /// Traps: the service's own start of session at launch; a deep link that the browser opens.
 enum NoClickAttribution: Rule {
     static let description = RuleDescription(
@@ -59,7 +60,7 @@ enum NoClickAttribution: Rule {
         }
         for time in times {
             session.doubtUnread(from: time.earliest, until: time.latest, &judgement) { host in
-                host.flatMap { session.roles.vendorKind(of: $0) }?.isAboutClicks ?? false
+                host.map { session.roles.vendorKind(of: $0)?.isAboutClicks ?? false } ?? true
             }
         }
         judgement.passSentence =

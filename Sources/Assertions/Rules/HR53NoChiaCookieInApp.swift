@@ -135,6 +135,11 @@ enum NoChiaCookieInApp: Rule {
                 remedy: Session.remedy(traffic.reason))
         }
         guard judgement.isExercised || !judgement.doubts.isEmpty else { return }
+        // Once Chia has set a cookie, whatever the app sends may hold it.
+        let given = Array(cookies.ofChia.values) + cookies.ofChiaWithheld.values
+        if let since = given.map(\.record.started.time).min() {
+            session.doubtUnread(from: since, until: .distantFuture, &judgement)
+        }
         session.doubtSessionTraffic(&judgement)
         session.doubtBypass(&judgement)
         session.assumePartner(&judgement)

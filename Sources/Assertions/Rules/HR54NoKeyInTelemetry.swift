@@ -5,7 +5,8 @@ internal import SessionTrace
 /// Not in the contract, but derived from it: with the key in a log, one session can be told from another there. Each
 /// finding is information and weighs nothing.
 ///
-/// Inconclusive: unread connections to telemetry after the key was first sent. Trap: the key in the session request itself, and
+/// Inconclusive: connections to telemetry, or to a host without a name, that stayed unread or came to nothing after the key
+/// was first sent. Trap: the key in the session request itself, and
 /// in requests to the partner (HR-59).
 enum NoKeyInTelemetry: Rule {
     static let description = RuleDescription(
@@ -37,6 +38,8 @@ enum NoKeyInTelemetry: Rule {
         }
         judgement.passSentence =
             "\(counted(session.operations.count, "key")), found in \(counted(found, "message")) to telemetry"
-        session.doubtUnread(from: since, until: .distantFuture, &judgement) { LeakRules.isTelemetry($0, session) }
+        session.doubtUnread(from: since, until: .distantFuture, &judgement) { host in
+            host == nil || LeakRules.isTelemetry(host, session)
+        }
     }
 }

@@ -7,8 +7,8 @@ internal import SessionTrace
 /// value). From then on every request and message of the app is searched for them, in every encoding that the scanner
 /// knows. Where the app goes after a return is HR-64's matter.
 ///
-/// Inconclusive: the crafted values are shorter than eight bytes or were sent before the return already; unread traffic of
-/// the app after it. Traps: the browser that carries the link; a value that the app always sends; a crafted value that
+/// Inconclusive: the crafted values are shorter than eight bytes or were sent before the return already; traffic of the app
+/// after it that stayed unread or came to nothing. Traps: the browser that carries the link; a value that the app always sends; a crafted value that
 /// turns up compressed, encoded or as a digest.
 enum CraftedReturnIgnored: Rule {
     static let description = RuleDescription(
@@ -28,11 +28,11 @@ enum CraftedReturnIgnored: Rule {
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no return link with crafted values was followed"
-        for mark in session.marks([.return]).prefix(Session.windowLimit) {
-            let crafted = crafted(mark)
-            guard !crafted.isEmpty else { continue }
+        let returns = session.marks([.return]).filter { !crafted($0).isEmpty }
+        session.doubtLeftOut(returns.count, "returns with crafted values", &judgement)
+        for mark in returns.prefix(Session.windowLimit) {
             judgement.looked(at: session.evidence(mark))
-            let values = crafted.filter { $0.utf8.count >= shortest }
+            let values = crafted(mark).filter { $0.utf8.count >= shortest }
             guard !values.isEmpty else {
                 judgement.doubt(
                     "crafted-value-too-short",
@@ -43,7 +43,7 @@ enum CraftedReturnIgnored: Rule {
             judge(mark, Set(values.map { Secret($0) }), session, &judgement)
         }
         judgement.passSentence =
-            "\(counted(session.marks([.return]).count, "return")) with crafted values, found in none of the app's messages after it"
+            "\(counted(returns.count, "return")) with crafted values, found in none of the app's messages after it"
     }
 
     /// The values that a mark's attributes craft.

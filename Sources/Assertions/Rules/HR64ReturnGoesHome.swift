@@ -8,7 +8,8 @@ internal import SessionTrace
 /// `requests: home`, be images, or be what `requests: foreground-allow` names. A projection of an item that had been on
 /// the screen is the refresh that HR-42 asks for; one of another item is not. Events to telemetry are mentioned.
 ///
-/// Inconclusive: the policy names no home; a sender that is not known; unread traffic of the app. Traps: the refresh of the item
+/// Inconclusive: the policy names no home; a sender that is not known; traffic of the app that stayed
+/// unread or came to nothing. Traps: the refresh of the item
 /// behind the home; images; services of the system; what the next tap starts.
 enum ReturnGoesHome: Rule {
     static let description = RuleDescription(
@@ -26,12 +27,13 @@ enum ReturnGoesHome: Rule {
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no generic return"
         let windows = session.returnWindows
+        session.doubtLeftOut(windows.count, "returns", &judgement)
         var home = 0
         var requests = 0
         // Projections that had been asked for before.
         var known: Set<Substring> = []
         var seen = Instant.distantPast
-        for window in windows {
+        for window in windows.prefix(Session.windowLimit) {
             judgement.looked(at: session.evidence(window.mark))
             for request in session.requests.requests(from: seen, until: window.from)
             where session.purpose(of: request) == .projection {
@@ -109,19 +111,25 @@ struct ReturnWindow {
 }
 
 extension Session {
-    /// Times of one kind that a rule looks at; further ones are left out.
+    /// Times of one kind that a rule looks at, each for all that stayed unread in it; that there are more is a doubt.
     static let windowLimit = 1_000
+
+    /// Says that a rule did not look at all times of one kind.
+    func doubtLeftOut(_ count: Int, of limit: Int = windowLimit, _ nouns: String, _ judgement: inout Judgement) {
+        guard count > limit else { return }
+        judgement.doubt(
+            "state-given-up", "there are \(count) \(nouns), and only the first \(limit) were looked at",
+            remedy: "record fewer of them at a time")
+    }
 
     /// The times after generic returns: from each `return` mark, else each tap on the return link, until the next tap or
     /// until the app is left.
     var returnWindows: [ReturnWindow] {
         let ends: Set<Mark.Kind> = [.tap, .background, .kill, .launch, .opened, .linkOpened, .return]
         let all = marks(ends.union([.end]))
-        // Each is asked about all that stayed unread.
         let hasReturns = all.contains { $0.kind == .return }
         var windows: [ReturnWindow] = []
         for (place, mark) in all.enumerated() {
-            guard windows.count < Self.windowLimit else { break }
             guard mark.kind == .return || (!hasReturns && mark.kind == .tap && mark.target == .return) else { continue }
             let next = all[(place + 1)...].first { ends.contains($0.kind) }
             let end = all[(place + 1)...].first?.span.earliest ?? .distantFuture

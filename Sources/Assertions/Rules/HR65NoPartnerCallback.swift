@@ -10,8 +10,8 @@ internal import SessionTrace
 /// `return` mark is beside it; where none is marked, `Sec-Fetch-User` says so, as an assumption. Pictures, styles and
 /// scripts of the partner's on a co-branded page do not count, unless a picture's query tells an outcome.
 ///
-/// Inconclusive: the browser's traffic could not be read, or may have gone around the proxy; nothing tells which page
-/// started a request; no taps are marked.
+/// Inconclusive: the browser's traffic, or what has no name and may be its, could not be read, or may have gone around the
+/// proxy; nothing tells which page started a request; no taps are marked.
 /// Traps: the partner's logo; a tap on the return link; the app's own requests to its backend.
 enum NoPartnerCallback: Rule {
     static let description = RuleDescription(
@@ -50,9 +50,11 @@ enum NoPartnerCallback: Rule {
         }
         judgement.passSentence =
             "\(counted(navigations.count, "page")) of Chia opened\(Self.inside(navigations)), \(counted(returns, "return")) by the person, no callback"
-        doubtBrowser(since: first.started.time, session, &judgement) { host in
+        let isPartners = { (host: HostName) -> Bool in
             session.roles.role(of: host) == .partner || session.policy.hosts.returnHosts.covers(host)
         }
+        doubtBrowser(since: first.started.time, session, &judgement, to: isPartners)
+        doubtNameless(since: first.started.time, session, &judgement, to: isPartners)
         if session.policy.hosts.partner.isEmpty, session.inferredPartner.isEmpty {
             judgement.doubt(
                 "policy-mismatch", "the policy names no partner, and no session request shows one",
@@ -161,5 +163,21 @@ enum NoPartnerCallback: Rule {
                 traffic.reason.rawValue, "\(Session.unread(traffic, host)), and may be the browser's",
                 remedy: Session.remedy(traffic.reason))
         }
+    }
+
+    /// Unread connections without a name may have been the browser's to the partner.
+    private static func doubtNameless(
+        since: Instant, _ session: Session, _ judgement: inout Judgement, to concerns: (HostName) -> Bool
+    ) {
+        let flow = session.nameless.first { flow in
+            (flow.lastDarkData ?? .distantPast) >= since && OSNoiseHosts.service(ofPort: flow.server.port) == nil
+                && !(flow.actor.isDefinite && [.app, .os].contains(flow.actor.actor))
+                && (flow.names.isEmpty || flow.names.contains(where: concerns))
+        }
+        guard let flow, let reason = flow.darkness else { return }
+        judgement.doubt(
+            reason.rawValue,
+            "a connection to \(flow.server) without a name could not be read, and may be the browser's",
+            remedy: Session.remedy(reason))
     }
 }

@@ -6,7 +6,8 @@ internal import SessionTrace
 /// host, and says so with a `link-opened` mark whose `host` or `url` names it; for `timing: foreign-link` (5 s) the app must
 /// send nothing. Whoever opens a link is in another app. A link on a return host is no test of this rule.
 ///
-/// Inconclusive: the network was cut; a sender that is not known; unread traffic in that time, or a trace that ends in it. Traps: services of the system; the browser that opens the foreign link.
+/// Inconclusive: the network was cut; a sender that is not known; traffic in that time that stayed unread or
+/// came to nothing, or a trace that ends in it. Traps: services of the system; the browser that opens the foreign link.
 enum ReturnHostRegistered: Rule {
     static let description = RuleDescription(
         id: "HR-66", name: "return-host-registered", severity: .warning,

@@ -86,11 +86,12 @@ struct Judgement {
         }
     }
 
+    /// What weighs something, in the order in which it was found.
+    var violations: [Finding] { findings.filter { $0.severity != .info } }
+
     /// The violation that decides: an error before a warning; none that a doubt undoes.
     var decisive: Finding? {
-        let standing = findings.filter { finding in
-            finding.severity != .info && (doubts.isEmpty || !silent.contains(finding.kind))
-        }
+        let standing = violations.filter { doubts.isEmpty || !silent.contains($0.kind) }
         return standing.first { $0.severity == .error } ?? standing.first
     }
 

@@ -51,75 +51,31 @@ enum Verdicts {
         "HR-01", "HR-02", "HR-06", "HR-07", "HR-09", "HR-10", "HR-17", "HR-23", "HR-25",
     ]
 
-    /// The laws: a violation that was seen wins, whatever was not seen; nothing judged is not applicable, unless a doubt
-    /// hides what was to be judged; a doubt makes it inconclusive; and what a cut trace does not show, it can't prove.
+    /// The laws for one trace: those of any rule, and that what a cut trace does not show, it can't prove.
     static func result(of judgement: Judgement, _ session: Session, strict: Bool) -> RuleResult {
         let rule = judgement.rule
-        var result = RuleResult(
-            id: rule.id, name: rule.name, severity: rule.severity, verdict: .pass, sentence: judgement.passSentence,
-            findings: judgement.findings, lookedAt: judgement.lookedAt)
-        let violations = judgement.findings.filter { $0.severity != .info }
+        var result = Self.result(of: judgement, isCutShort: !session.isWhole)
         // What a mark that can't be read would have said may excuse what looks like a violation of order.
-        if let worst = violations.first, restOnMarks.contains(rule.id),
+        if let worst = judgement.violations.first, restOnMarks.contains(rule.id),
             let mark = session.summary.unreadableMarks.first ?? session.marks.strays.first
         {
-            let reason = InconclusiveReason(
-                code: session.summary.unreadableMarks.isEmpty ? "marks-inconsistent" : "unreadable-mark",
-                sentence: "\(worst.message), unless a mark that can't be relied on excuses it (\(mark))",
-                remedy: "mend the mark, and record again")
-            result.verdict = .inconclusive
-            result.reason = reason
-            result.sentence = reason.sentence
-            return result
-        }
-        if let worst = judgement.decisive {
-            result.verdict = .fail
-            result.severity = worst.severity
-            result.sentence = worst.message
-            let more = violations.count - 1 + judgement.uncounted
-            if more > 0 { result.sentence += " (and \(more) more)" }
-            if !session.isWhole { result.sentence += "; the trace was cut short after that" }
-            // A warning hides no doubt: a violation that counts may be behind it.
-            if worst.severity == .warning, let doubt = judgement.doubts.first {
-                result.doubt = doubt
-                result.sentence += "; beside that, in doubt: \(doubt.sentence)"
-            }
-            return result
-        }
-        if let doubt = judgement.doubts.first {
-            result.verdict = .inconclusive
-            result.reason = doubt
-            result.sentence = doubt.sentence
-            if let warning = violations.first { result.sentence += "; beside that, \(warning.message)" }
-            return result
-        }
-        guard judgement.isExercised else {
-            result.verdict = .notApplicable
-            result.sentence = judgement.idleSentence
-            return result
-        }
-        result.assumptions = judgement.assumptions
-        if judgement.accepted > 0 {
-            result.acceptedViolations = judgement.accepted
-            let noun = judgement.accepted == 1 ? "violation" : "violations"
-            result.sentence = "\(judgement.accepted) \(noun), accepted by the policy's exceptions, and no other"
-        }
-        if !session.isWhole, !rule.id.hasPrefix("HC-") {
-            let reason = InconclusiveReason(
-                code: BlindSpot.Reason.fileCutShort.rawValue,
-                sentence: "nothing violates it as far as the trace goes, but the trace was cut short",
-                remedy: Session.remedy(.fileCutShort))
-            result.verdict = .inconclusive
-            result.reason = reason
-            result.sentence = reason.sentence
+            result = RuleResult(
+                id: rule.id, name: rule.name, severity: rule.severity, verdict: .inconclusive, sentence: "",
+                findings: judgement.findings, lookedAt: judgement.lookedAt)
+            result.leaveOpen(
+                InconclusiveReason(
+                    code: session.summary.unreadableMarks.isEmpty ? "marks-inconsistent" : "unreadable-mark",
+                    sentence: "\(worst.message), unless a mark that can't be relied on excuses it (\(mark))",
+                    remedy: "mend the mark, and record again"))
+        } else if result.verdict == .pass, !session.isWhole, !rule.id.hasPrefix("HC-") {
+            result.leaveOpen(
+                InconclusiveReason(
+                    code: BlindSpot.Reason.fileCutShort.rawValue,
+                    sentence: "nothing violates it as far as the trace goes, but the trace was cut short",
+                    remedy: Session.remedy(.fileCutShort)))
             result.assumptions = []
-        } else if strict, let assumption = judgement.assumptions.first {
-            let reason = InconclusiveReason(
-                code: assumption.code, sentence: assumption.sentence,
-                remedy: "make the test show it, or judge without --strict")
-            result.verdict = .inconclusive
-            result.reason = reason
-            result.sentence = "rests on an assumption: \(assumption.sentence)"
+        } else if strict {
+            result.questionAssumptions(remedy: "make the test show it, or judge without --strict")
         }
         return result
     }

@@ -89,45 +89,9 @@ enum SetRuleCatalogue {
 extension Verdicts {
     /// The laws for a rule over several traces: the same, but for what only one trace can have.
     static func result(of judgement: Judgement, over set: TraceSet, strict: Bool) -> RuleResult {
-        let rule = judgement.rule
-        var result = RuleResult(
-            id: rule.id, name: rule.name, severity: rule.severity, verdict: .pass, sentence: judgement.passSentence,
-            findings: judgement.findings, lookedAt: judgement.lookedAt)
-        let violations = judgement.findings.filter { $0.severity != .info }
-        if let worst = judgement.decisive {
-            result.verdict = .fail
-            result.severity = worst.severity
-            result.sentence = worst.message
-            let more = violations.count - 1 + judgement.uncounted
-            if more > 0 { result.sentence += " (and \(more) more)" }
-            if worst.severity == .warning, let doubt = judgement.doubts.first {
-                result.doubt = doubt
-                result.sentence += "; beside that, in doubt: \(doubt.sentence)"
-            }
-        } else if let doubt = judgement.doubts.first {
-            result.verdict = .inconclusive
-            result.reason = doubt
-            result.sentence = doubt.sentence
-            if let warning = violations.first { result.sentence += "; beside that, \(warning.message)" }
-        } else if !judgement.isExercised {
-            result.verdict = .notApplicable
-            result.sentence = judgement.idleSentence
-        } else {
-            result.assumptions = judgement.assumptions
-            if judgement.accepted > 0 {
-                result.acceptedViolations = judgement.accepted
-                result.sentence =
-                    "\(counted(judgement.accepted, "violation")), accepted by the policy's exceptions, and no other"
-            }
-            if strict, let assumption = judgement.assumptions.first {
-                result.verdict = .inconclusive
-                result.reason = InconclusiveReason(
-                    code: assumption.code, sentence: assumption.sentence,
-                    remedy: "make the tests show it, or judge without --strict")
-                result.sentence = "rests on an assumption: \(assumption.sentence)"
-                result.assumptions = []
-            }
-        }
+        var result = Self.result(of: judgement)
+        if strict { result.questionAssumptions(remedy: "make the tests show it, or judge without --strict") }
+        if result.verdict != .pass { result.assumptions = [] }
         if !set.copies.isEmpty, result.verdict != .notApplicable {
             result.sentence += "; \(counted(set.copies.count, "copy", "copies")) of a trace left out"
         }

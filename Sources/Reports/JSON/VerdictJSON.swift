@@ -10,17 +10,19 @@ extension RuleResult {
             "severity": .string(severity.rawValue),
             "verdict": .string(verdict.rawValue),
             "sentence": .string(sentence),
-            "reason": reason.map { reason in
-                .object([
-                    "code": .string(reason.code), "sentence": .string(reason.sentence),
-                    "remedy": .string(reason.remedy),
-                ])
-            },
+            "reason": reason?.json,
+            "doubt": doubt?.json,
             "assumptions": .array(
                 assumptions.map { .object(["code": .string($0.code), "sentence": .string($0.sentence)]) }),
             "findings": .array(findings.map(\.json)),
             "lookedAt": .array(lookedAt.map(\.json)),
         ])
+    }
+}
+
+extension InconclusiveReason {
+    var json: JSONValue {
+        .object(["code": .string(code), "sentence": .string(sentence), "remedy": .string(remedy)])
     }
 }
 

@@ -100,7 +100,7 @@ public struct JUnitReport: Sendable {
 
     private func testCase(_ rule: RuleResult, _ kind: Element, path: String) -> [String] {
         let open = "    <testcase classname=\"\(xml(path))\" name=\"\(xml("\(rule.id) \(rule.name)"))\" time=\"0\""
-        let message = xml((rule.reason ?? (kind == .error ? rule.doubt : nil))?.sentence ?? rule.sentence)
+        let message = xml((kind == .failure ? nil : rule.openBecause)?.sentence ?? rule.sentence)
         let body = xml(details(of: rule))
         switch kind {
         case .passed where rule.findings.isEmpty && rule.assumptions.isEmpty:
@@ -116,7 +116,7 @@ public struct JUnitReport: Sendable {
         case .error:
             return [
                 open + ">",
-                "      <error type=\"\(xml((rule.reason ?? rule.doubt)?.code ?? "inconclusive"))\" message=\"\(message)\">\(body)</error>",
+                "      <error type=\"\(xml(rule.openBecause?.code ?? "inconclusive"))\" message=\"\(message)\">\(body)</error>",
                 "    </testcase>",
             ]
         case .skipped:
@@ -126,7 +126,7 @@ public struct JUnitReport: Sendable {
 
     private func details(of rule: RuleResult) -> String {
         var lines = [rule.sentence]
-        if let reason = rule.reason ?? rule.doubt { lines += ["[\(reason.code)] \(reason.sentence)", reason.remedy] }
+        if let reason = rule.openBecause { lines += ["[\(reason.code)] \(reason.sentence)", reason.remedy] }
         lines += rule.assumptions.map { "assumes [\($0.code)] \($0.sentence)" }
         for finding in rule.findings {
             lines.append("\(finding.severity.rawValue): \(finding.message) (\(finding.fingerprint))")
