@@ -136,7 +136,7 @@ extension Session {
             else { return false }
             guard let name = record.names.first else {
                 return concerns(nil) && record.server.map { OSNoiseHosts.service(ofPort: $0.port) == nil } ?? true
-                    && !(record.spot.connection.map(index.namelessConnections.contains) ?? false)
+                    && !(record.spot.connection.map(index.darkNameless.contains) ?? false)
             }
             let role = roles.role(of: name)
             // What stayed dark as a whole was told above, with who owns it.

@@ -33,8 +33,8 @@ struct SessionIndex: Sendable {
     private let deviceFamilies: Set<Bool>
     /// Hosts of which connections stayed unread, in order of their names.
     let darkHosts: [HostName]
-    /// Connections without a name.
-    let namelessConnections: Set<ConnectionID>
+    /// Connections without a name of which the content stayed unread as a whole.
+    let darkNameless: Set<ConnectionID>
 
     /// An address without scheme, port and query, and without a trailing slash: what variants have in common.
     private struct Place: Hashable {
@@ -63,7 +63,7 @@ struct SessionIndex: Sendable {
                 ? projections.compactMap { $0.record.client?.address } : attempts.compactMap(\.client))
         deviceFamilies = Set(deviceAddresses.map(\.isIPv4))
         darkHosts = dark.keys.sorted { $0.text < $1.text }
-        namelessConnections = Set(nameless.map(\.id))
+        darkNameless = Set(nameless.filter { $0.darkness != nil }.map(\.id))
         // The first URL wins, as it would in a search from the start.
         for (index, url) in urls.enumerated() {
             if urlByToken[url.token] == nil { urlByToken[url.token] = index }

@@ -179,7 +179,7 @@ extension LeakRules {
                     && record.server.map { OSNoiseHosts.service(ofPort: $0.port) != nil } ?? false)
                 && !record.names.contains { session.roles.role(of: $0) == .osNoise }
                 && !(record.names.isEmpty
-                    && record.spot.connection.map(session.index.namelessConnections.contains) ?? false)
+                    && record.spot.connection.map(session.index.darkNameless.contains) ?? false)
         }
         if let hole {
             judgement.doubt(
