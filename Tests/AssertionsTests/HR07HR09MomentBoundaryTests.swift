@@ -20,7 +20,8 @@ import Testing
     }
 
     /// A connection that was opened in the tap's own moment was opened for it.
-    @Test(arguments: [(4.0, []), (3.999, ["lost-tap"])] as [(Double, [String])]) func whatTookLongToConnectWasBegunInTime(
+    @Test(arguments: [(4.0, []), (3.999, ["lost-tap"])] as [(Double, [String])])
+    func whatTookLongToConnectWasBegunInTime(
         opened: Double, kinds: [String]
     ) throws {
         var session = ScriptedSession.upToTap()
@@ -38,7 +39,9 @@ import Testing
 @Suite struct HR09OneExternalNavigationPerBurstViewBoundaryTests {
     private static let view = [("user-agent", ScriptedSession.webView)]
 
-    @Test(arguments: [(4.2, true), (4.199, false)]) func itIsOfTheURLsOwnMomentOrLater(time: Double, isNamed: Bool) throws {
+    @Test(arguments: [(4.2, true), (4.199, false)]) func itIsOfTheURLsOwnMomentOrLater(time: Double, isNamed: Bool)
+        throws
+    {
         let result = try ScriptedSession.shared {
             $0.browse(ScriptedSession.url, at: time, headers: Self.view)
         }.judge()["HR-09"]

@@ -93,6 +93,24 @@ import Testing
         #expect(result.sentence == "1 attempt after an uncertain end, with the key of the one before", "\(result)")
     }
 
+    /// A new disclosure version ended the first operation; the second one's key was kept.
+    @Test func anOperationThatEndedKeptNothing() throws {
+        var session = ScriptedSession.upToTap()
+        session.tap(.share, at: 4)
+        session.share(at: 4.1, status: 503)
+        session.fetch(at: 6, version: #""2026-04""#)
+        session.tap(.share, at: 8)
+        for (time, status) in [(8.1, 503), (10.0, 201)] {
+            session.share(
+                at: time, key: ScriptedSession.key2, body: ScriptedSession.shareBody(version: #""2026-04""#),
+                status: status)
+        }
+        session.mark(.end, at: 90)
+        let result = try session.judge()["HR-14"]
+        #expect(result.information == ["operation-ended"], "\(result)")
+        #expect(result.sentence == "1 attempt after an uncertain end, with the key of the one before", "\(result)")
+    }
+
     /// A whole body that names no item is for none, and is not for any other one.
     @Test func aBodyWithoutAnItemIsForNoOther() throws {
         var session = ScriptedSession.upToTap()

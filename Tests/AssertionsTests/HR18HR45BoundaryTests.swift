@@ -79,7 +79,8 @@ import Testing
     @Test(
         arguments: [
             (true, true, Verdict.pass), (false, true, .notApplicable), (true, false, .notApplicable),
-        ]) func idsAndAnswersAreEnough(hasIDs: Bool, isAnswered: Bool, verdict: Verdict) throws {
+        ]) func idsAndAnswersAreEnough(hasIDs: Bool, isAnswered: Bool, verdict: Verdict) throws
+    {
         var session = ScriptedSession()
         if hasIDs { session.policyText += "fields: {hidden: [sleep-77]}\n" }
         session.mark(.launch, at: 0)

@@ -57,8 +57,9 @@ import Testing
         arguments: [
             (96.997, ["affirmed-apart"]), (96.998, []), (105.002, []), (105.003, ["affirmed-apart"]),
         ] as [(Double, [String])]) func oneClockMayBeRightForTwoStampsInOneMomentAlone(
-        seconds: Double, kinds: [String]
-    ) throws {
+            seconds: Double, kinds: [String]
+        ) throws
+    {
         let result = try judge(41, isTold: false) {
             $0.mark(.foreground, at: 90)
             $0.tap(.share, at: 100)

@@ -28,8 +28,9 @@ import Testing
             (.browser, [], nil, false), (.nobody, [("user-agent", chromeSync)], chrome, false),
             (.nobody, [("user-agent", chromeSync)], nil, true),
         ] as [(ScriptedSession.Who, [(String, String)], ProcessIdentity?, Bool)]) func whatTellsThatItIsItsOwn(
-        who: ScriptedSession.Who, headers: [(String, String)], process: ProcessIdentity?, isAssumed: Bool
-    ) throws {
+            who: ScriptedSession.Who, headers: [(String, String)], process: ProcessIdentity?, isAssumed: Bool
+        ) throws
+    {
         let result = try judge(who, Self.noise, headers: headers, process: process)
         #expect(result.verdict == .pass && result.information == ["not-the-app"], "\(result)")
         #expect(result.assumptions.map(\.code).contains("browser-service") == isAssumed, "\(result)")

@@ -49,8 +49,9 @@ import Testing
             (.bodyOverLimit, "body-over-limit"), (.undecodableContent, "undecodable-content"),
             (.decodeBudget, "decode-budget"), (.startNotSeen, nil),
         ] as [(BlindSpot.Reason, String?)]) func notEveryBlindSpotHidesARequest(
-        reason: BlindSpot.Reason, code: String?
-    ) throws {
+            reason: BlindSpot.Reason, code: String?
+        ) throws
+    {
         #expect(try hole(reason).reason?.code == code)
     }
 
@@ -104,8 +105,9 @@ import Testing
             (.app, 4.2, "undecodable-content"), (.app, 4.199, nil), (.nobody, 6, "undecodable-content"),
             (.browser, 6, nil),
         ] as [(ScriptedSession.Who, Double, String?)]) func contentThatCouldNotBeDecodedMayHoldIt(
-        who: ScriptedSession.Who, time: Double, code: String?
-    ) throws {
+            who: ScriptedSession.Who, time: Double, code: String?
+        ) throws
+    {
         let result = try judge {
             $0.exchange(
                 who, "POST", "https://\(Self.host)/t", at: time, headers: [("content-encoding", "x-own")], body: "abc")
@@ -182,12 +184,14 @@ import Testing
 
     @Test(
         arguments: [
-            (.app, chia, [], "withheld"), (.browser, chia, [], nil), (.nobody, chia, [], nil), (.nobody, logs, [], "withheld"),
+            (.app, chia, [], "withheld"), (.browser, chia, [], nil), (.nobody, chia, [], nil),
+            (.nobody, logs, [], "withheld"),
             (.nobody, logs, [("origin", "https://chia.health")], "withheld"), (.disguised, logs, [], "withheld"),
             (.disguised, logs, [("origin", "https://chia.health")], nil), (.browser, logs, [], nil),
         ] as [(ScriptedSession.Who, String, [(String, String)], String?)]) func whoSentItWhereDecides(
-        who: ScriptedSession.Who, address: String, headers: [(String, String)], code: String?
-    ) throws {
+            who: ScriptedSession.Who, address: String, headers: [(String, String)], code: String?
+        ) throws
+    {
         let result = try judge(who, address, headers: headers)
         #expect(result.reason?.code == code, "\(result)")
         let isTaken = who == .browser && address == Self.logs

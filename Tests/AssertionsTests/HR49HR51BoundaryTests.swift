@@ -47,9 +47,15 @@ import Testing
         #expect(try sender(.app).contains("by app"))
     }
 
-    /// A name is looked up in small letters, and the token in it is this session's all the same.
-    @Test func aTokenInANameIsThisSessions() throws {
-        let result = try judge(isKilled: false) { $0.lookup("\(ScriptedSession.token.lowercased()).x.example", at: 6) }
+    /// What the session's own answer named is of no earlier one, though no token of the usual shape is in it.
+    @Test func aURLWithoutATokenIsThisSessions() throws {
+        let url = "https://chia.health/start/4f9c2e71d8"
+        var session = ScriptedSession.upToTap()
+        session.tap(.share, at: 4)
+        session.share(at: 4.1, url: url)
+        session.exchange(.app, "POST", Self.sentry, at: 6, body: #"{"crumb":"\#(url)"}"#)
+        session.mark(.end, at: 100)
+        let result = try session.judge()["HR-49"]
         #expect(result.violations == [], "\(result)")
     }
 }
@@ -69,19 +75,23 @@ import Testing
         let result = try judge {
             $0.exchange(.browser, "GET", Self.address, at: 60, headers: [("referer", "https://chia.health/")])
         }
-        #expect(result.violations == [] && result.information == ["not-the-app"], "\(result)")
+        #expect(result.violations == [] && Self.mentions(result), "\(result)")
     }
 
-    @Test(
-        arguments: [("apsd", [], ["not-the-app"]), ("PartnerShop", ["link-shortened"], [])]
-            as [(String, [String], [String])]) func theSystemIsOnlyMentioned(
-        process: String, kinds: [String], information: [String]
-    ) throws {
+    /// Whether the token that was sent is mentioned, beside the contact itself.
+    private static func mentions(_ result: RuleResult) -> Bool {
+        result.findings.contains {
+            $0.kind == "not-the-app" && $0.message.hasPrefix("the handoff URL U#1 was sent to bit.ly")
+        }
+    }
+
+    @Test(arguments: [("apsd", []), ("PartnerShop", ["link-shortened"])] as [(String, [String])])
+    func theSystemIsOnlyMentioned(process: String, kinds: [String]) throws {
         let result = try judge {
             $0.processes[.nobody] = ProcessIdentity(source: .pktap, name: process)
             $0.exchange(.nobody, "GET", Self.address, at: 60)
         }
-        #expect(result.violations == kinds && result.information == information, "\(result)")
+        #expect(result.violations == kinds && Self.mentions(result) == kinds.isEmpty, "\(result)")
     }
 }
 

@@ -63,8 +63,9 @@ import Testing
         arguments: [
             (.app, 4.2, "withheld"), (.app, 4.199, nil), (.browser, 4.2, nil), (.nobody, 4.2, "withheld"),
         ] as [(ScriptedSession.Who, Double, String?)]) func whatWasWithheldMayBeACall(
-        who: ScriptedSession.Who, time: Double, code: String?
-    ) throws {
+            who: ScriptedSession.Who, time: Double, code: String?
+        ) throws
+    {
         func judge(_ host: String) throws -> RuleResult {
             var session = ScriptedSession.upToTap()
             let id = session.connect(.browser, "www.chia.health", at: 2.5)

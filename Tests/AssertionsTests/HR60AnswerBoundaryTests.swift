@@ -26,8 +26,9 @@ import Testing
             (.app, "api.partner.example", "undecodable-content"), (.app, "sdk.vendor.example", nil),
             (.browser, "api.partner.example", nil),
         ] as [(ScriptedSession.Who, String, String?)]) func whatCouldNotBeDecodedMayHoldOne(
-        who: ScriptedSession.Who, host: String, code: String?
-    ) throws {
+            who: ScriptedSession.Who, host: String, code: String?
+        ) throws
+    {
         let result = try judge {
             $0.exchange(
                 who, "GET", "https://\(host)/me", at: 20, response: "{}",
@@ -39,7 +40,8 @@ import Testing
 
 /// An exception is applied up to 180 days before it ends, and to what it names alone.
 @Suite struct ExceptionBookBoundaryTests {
-    @Test(arguments: [(Int64(0), true), (-1, false)]) func itIsGivenForHalfAYear(shift: Int64, isAccepted: Bool) throws {
+    @Test(arguments: [(Int64(0), true), (-1, false)]) func itIsGivenForHalfAYear(shift: Int64, isAccepted: Bool) throws
+    {
         var session = ScriptedSession.conformingShare()
         session.exchange(.app, "GET", ScriptedSession.neutral, at: 3)
         let fingerprint = try #require(try session.judge()["HR-05"].findings.first?.fingerprint)
