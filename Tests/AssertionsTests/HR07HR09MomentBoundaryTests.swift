@@ -61,3 +61,60 @@ import Testing
         #expect(result.findings.contains { $0.message.contains("web view") } == isNamed, "\(result)")
     }
 }
+
+/// A burst that brought no URL, and what the browser opened after it.
+@Suite struct HR09OneExternalNavigationPerBurstWithoutURLBoundaryTests {
+    /// A share from 4.1 that is answered after `took`, a tap at 20 and what came of it; the URL is opened at 21.
+    private func isHeldAgainstIt(
+        took: Double = 0.1, opened: Double? = 4.5, _ build: (inout ScriptedSession) -> Void
+    ) throws -> Bool {
+        var session = ScriptedSession.upToTap()
+        session.tap(.share, at: 4)
+        session.share(at: 4.1, took: took)
+        if let opened { session.browse(ScriptedSession.url, at: opened) }
+        build(&session)
+        session.tap(.share, at: 20)
+        session.browse(ScriptedSession.url, at: 21)
+        session.mark(.end, at: 90)
+        return try session.judge()["HR-09"].violations.contains("navigation-without-url")
+    }
+
+    private static func share(
+        _ session: inout ScriptedSession, at time: Double, took: Double = 0.1, fate: ScriptedSession.Fate = .answered
+    ) {
+        session.share(
+            at: time, key: ScriptedSession.key2, took: took, url: ScriptedSession.otherURL, fate: fate)
+    }
+
+    /// An attempt in the tap's own moment is the burst's; one in the next burst's is not.
+    @Test func anEndThatWasNotSeenMayHaveBroughtOne() throws {
+        #expect(try isHeldAgainstIt { _ in })
+        #expect(try !isHeldAgainstIt { Self.share(&$0, at: 20, fate: .notSeen) })
+        #expect(
+            try isHeldAgainstIt {
+                $0.tap(.share, at: 30)
+                Self.share(&$0, at: 30, fate: .notSeen)
+            })
+    }
+
+    /// What an operation before brought in the tap's own moment is opened late; what comes with the next burst is not it.
+    @Test func aURLThatCameLateIsItsOwnOperations() throws {
+        #expect(try !isHeldAgainstIt(took: 15.9, opened: nil) { _ in })
+        #expect(
+            try isHeldAgainstIt {
+                Self.share(&$0, at: 19.9, took: 10.1)
+                $0.tap(.neutral, at: 30)
+            })
+        #expect(
+            try !isHeldAgainstIt {
+                Self.share(&$0, at: 19.9, took: 10.099)
+                $0.tap(.neutral, at: 30)
+            })
+    }
+
+    /// The first opening is late, whatever else of the browser's asked for the URL before.
+    @Test func theFirstOpeningIsLate() throws {
+        #expect(try !isHeldAgainstIt(opened: nil) { _ in })
+        #expect(try !isHeldAgainstIt(opened: nil) { $0.exchange(.browser, "HEAD", ScriptedSession.url, at: 10) })
+    }
+}
