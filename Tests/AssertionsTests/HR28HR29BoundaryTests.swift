@@ -33,6 +33,15 @@ import Testing
         #expect(result.violations == kinds, "\(result)")
     }
 
+    /// The neutral page is itself, though a handoff URL differs from it in nothing but its query.
+    @Test func theNeutralURLIsNoVariantOfAHandoffURL() throws {
+        let result = try ScriptedSession.upToTapAndShare(url: "\(ScriptedSession.neutral)?s=\(ScriptedSession.token)") {
+            $0.tap(.neutral, at: 30)
+            $0.browse(ScriptedSession.neutral, at: 30.2)
+        }.judge()["HR-28"]
+        #expect(result.violations == [] && result.sentence.hasPrefix("2 openings"), "\(result)")
+    }
+
     @Test func aHeadThatCouldNotBeReadInFullIsNotDecided() throws {
         let session = ScriptedSession.shared { $0.browse(ScriptedSession.url, at: 4.5) }
         let events = session.events().map { event in
@@ -86,5 +95,20 @@ import Testing
     @Test func aPackageOfTwoPartsMayNameTheApp() throws {
         #expect(try judge([("referer", "android-app://example.partner/")]).violations == ["names-app"])
         #expect(try judge([("referer", "android-app://partner/")]).violations == [])
+    }
+}
+
+extension ScriptedSession {
+    /// A share that brings `url`, which the browser opens, and what `build` adds.
+    fileprivate static func upToTapAndShare(
+        url: String, _ build: (inout ScriptedSession) -> Void
+    ) -> ScriptedSession {
+        var session = upToTap()
+        session.tap(.share, at: 4)
+        session.share(at: 4.1, url: url)
+        session.browse(url, at: 4.5)
+        build(&session)
+        session.mark(.end, at: 90)
+        return session
     }
 }

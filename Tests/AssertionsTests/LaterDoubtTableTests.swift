@@ -40,8 +40,10 @@ import Testing
     }
 
     private static let rules = [
-        4, 6, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 42, 43, 44, 48, 49, 50, 51, 52, 53, 54, 61, 63, 64, 65, 66,
-    ].map { $0 < 10 ? "HR-0\($0)" : "HR-\($0)" }
+        "HR-04", "HR-06", "HR-26", "HR-27", "HR-28", "HR-29", "HR-30", "HR-31", "HR-32", "HR-33", "HR-34", "HR-35",
+        "HR-42", "HR-43", "HR-44", "HR-48", "HR-49", "HR-50", "HR-51", "HR-52", "HR-53", "HR-54", "HR-61", "HR-63",
+        "HR-64", "HR-65", "HR-66",
+    ]
 
     private static func names(_ numbers: [Int]) -> [String] { numbers.map { $0 < 10 ? "HR-0\($0)" : "HR-\($0)" } }
 

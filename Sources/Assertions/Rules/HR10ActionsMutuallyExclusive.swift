@@ -54,8 +54,6 @@ enum ActionsMutuallyExclusive: Rule {
         }
         session.doubtSessionFields(&judgement)
         session.doubtMarks(&judgement)
-        session.doubtUnlistedRequests(&judgement)
-        session.doubtBypass(&judgement)
     }
 
     /// Whether a neutral tap before the attempt may still be on its way to the browser.

@@ -70,9 +70,8 @@ enum URLOnlyInSessionResponse: Rule {
         _ attempt: Attempt, _ leak: AnswerLeak, _ hit: LeakHit, _ session: Session, _ judgement: inout Judgement
     ) {
         guard let needle = hit.needle,
-            let url = session.urls.first(where: {
-                Secret($0.token) == hit.matched || Secret($0.text) == needle.value
-            }), attempt.last.answer.token != url.token
+            let url = session.urls.first(where: { Secret($0.text) == needle.value }),
+            attempt.last.answer.token != url.token
         else { return }
         let owner = session.attempts[url.attempt - 1]
         guard owner.key != attempt.key || attempt.key == nil, owner.number < attempt.number else { return }

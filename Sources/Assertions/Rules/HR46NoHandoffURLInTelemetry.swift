@@ -20,12 +20,8 @@ enum NoHandoffURLInTelemetry: Rule {
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no handoff URL or token was seen"
-        var hosts: Set<HostName> = []
         for leak in session.leaks where LeakRules.isTelemetry(leak.host, session) {
-            for hit in leak.hits where hit.isHandoffToken {
-                if let host = leak.host { hosts.insert(host) }
-                report(leak, hit, session, &judgement)
-            }
+            for hit in leak.hits where hit.isHandoffToken { report(leak, hit, session, &judgement) }
         }
         LeakRules.reportSplits(session, &judgement) { LeakRules.isTelemetry($0.leaks.first?.host, session) }
         LeakRules.reportHints(session, &judgement) { LeakRules.isTelemetry($0, session) }

@@ -1,0 +1,105 @@
+import Assertions
+import SessionTrace
+import Testing
+
+/// What leaves with a launch, and whose it is.
+@Suite struct HR49NoDeferredLeakLaunchBoundaryTests {
+    private static let sentry = "https://o4507.ingest.sentry.io/api/1/envelope/"
+
+    /// A share that is answered at 4.2, a background at 10, and a kill and launch when `isKilled`.
+    private func judge(isKilled: Bool = true, _ build: (inout ScriptedSession) -> Void) throws -> RuleResult {
+        var session = ScriptedSession.upToTap()
+        session.tap(.share, at: 4)
+        session.share(at: 4.1)
+        session.browse(ScriptedSession.url, at: 4.5)
+        session.mark(.background, at: 10)
+        if isKilled {
+            session.mark(.kill, at: 20)
+            session.mark(.launch, at: 25)
+        }
+        build(&session)
+        session.mark(.end, at: 100)
+        return try session.judge()["HR-49"]
+    }
+
+    /// One piece that was sent with the launch makes the whole of it a deferred one.
+    @Test(arguments: [(25.0, ["split-leak"]), (24.999, [])] as [(Double, [String])]) func theLastPieceDecides(
+        last: Double, kinds: [String]
+    ) throws {
+        let token = ScriptedSession.token
+        let starts = Array(stride(from: 0, to: token.count, by: 4))
+        let result = try judge {
+            for (number, start) in starts.enumerated() {
+                $0.exchange(
+                    .app, "GET", "\(Self.sentry)?n=\(number)&p=\(token.dropFirst(start).prefix(4))",
+                    at: last - Double(starts.count - 1 - number) / 10)
+            }
+        }
+        #expect(result.violations == kinds, "\(result)")
+    }
+
+    @Test func theSenderIsNamed() throws {
+        func sender(_ who: ScriptedSession.Who) throws -> String {
+            try judge { $0.exchange(who, "POST", Self.sentry, at: 30, body: #"{"crumb":"\#(ScriptedSession.url)"}"#) }
+                .sentence
+        }
+        #expect(try sender(.nobody).contains("by an unknown sender"))
+        #expect(try sender(.app).contains("by app"))
+    }
+
+    /// What the session's own answer named is of no earlier one, though no token of the usual shape is in it.
+    @Test func aURLWithoutATokenIsThisSessions() throws {
+        let url = "https://chia.health/start/4f9c2e71d8"
+        var session = ScriptedSession.upToTap()
+        session.tap(.share, at: 4)
+        session.share(at: 4.1, url: url)
+        session.exchange(.app, "POST", Self.sentry, at: 6, body: #"{"crumb":"\#(url)"}"#)
+        session.mark(.end, at: 100)
+        let result = try session.judge()["HR-49"]
+        #expect(result.violations == [], "\(result)")
+    }
+}
+
+/// What goes to a shortener, and is not the app's.
+@Suite struct HR51NoShortenerOrPreviewSenderBoundaryTests {
+    private static let address = "https://bit.ly/create?u=\(ScriptedSession.token)"
+
+    private func judge(_ build: (inout ScriptedSession) -> Void) throws -> RuleResult {
+        try ScriptedSession.shared {
+            $0.browse(ScriptedSession.url, at: 4.5)
+            build(&$0)
+        }.judge()["HR-51"]
+    }
+
+    @Test func aPageOfChiasIsOnlyMentioned() throws {
+        let result = try judge {
+            $0.exchange(.browser, "GET", Self.address, at: 60, headers: [("referer", "https://chia.health/")])
+        }
+        #expect(result.violations == [] && Self.mentions(result), "\(result)")
+    }
+
+    /// Whether the token that was sent is mentioned, beside the contact itself.
+    private static func mentions(_ result: RuleResult) -> Bool {
+        result.findings.contains {
+            $0.kind == "not-the-app" && $0.message.hasPrefix("the handoff URL U#1 was sent to bit.ly")
+        }
+    }
+
+    @Test(arguments: [("apsd", []), ("PartnerShop", ["link-shortened"])] as [(String, [String])])
+    func theSystemIsOnlyMentioned(process: String, kinds: [String]) throws {
+        let result = try judge {
+            $0.processes[.nobody] = ProcessIdentity(source: .pktap, name: process)
+            $0.exchange(.nobody, "GET", Self.address, at: 60)
+        }
+        #expect(result.violations == kinds && Self.mentions(result) == kinds.isEmpty, "\(result)")
+    }
+}
+
+/// What went around the proxy may be what these rules forbid.
+@Suite struct HR34HR65BypassTests {
+    @Test(arguments: ["HR-34", "HR-65"]) func trafficAroundTheProxyLeavesThemOpen(rule: String) throws {
+        var session = LaterDoubtTableTests.session()
+        session.blindSpot(.bypass, from: nil, at: 100, until: 101, on: nil)
+        #expect(try session.judge()[rule].reason?.code == "bypass")
+    }
+}

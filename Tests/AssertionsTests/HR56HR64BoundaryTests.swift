@@ -1,0 +1,51 @@
+import SessionTrace
+import Testing
+
+@testable import Assertions
+
+/// A connection without a name, to an address that a Chia host shares with others, may be what only servers may do.
+@Suite struct HR56HR57SharedAddressBoundaryTests {
+    private func judge(_ policy: String) throws -> TraceVerdict {
+        var session = ScriptedSession.conformingShare()
+        session.policyText += policy
+        let browser = ProcessIdentity(source: .pktap, name: "MobileSafari")
+        session.lookup("api.chia.health", at: 19, process: browser)
+        session.lookup("other.example", at: 19.1)
+        session.dark(.nobody, "api.chia.health", at: 20, lastData: 21, hello: false)
+        let shared = session.events().compactMap { event -> NameLookup.Answer.Data? in
+            guard case .nameLookup(let lookup) = event, lookup.name?.text == "api.chia.health" else { return nil }
+            return lookup.answers.last?.data
+        }.first
+        let events = session.events().map { event in
+            guard case .nameLookup(var lookup) = event, lookup.name?.text == "other.example", let shared else {
+                return event
+            }
+            for index in lookup.answers.indices { lookup.answers[index].data = shared }
+            return .nameLookup(lookup)
+        }
+        return try session.judge(events)
+    }
+
+    @Test func itMayBeToTheAPIWhereThePolicyNamesOne() throws {
+        #expect(try judge("  chia-api: [api.chia.health]\n")["HR-56"].reason?.code == "shared-address")
+        #expect(try judge("")["HR-56"].verdict == .pass)
+    }
+
+    @Test func itMayBeToTheAssetsWhereThePolicyNamesThem() throws {
+        #expect(try judge("  chia-assets: [api.chia.health]\n")["HR-57"].reason?.code == "shared-address")
+        #expect(try judge("")["HR-57"].verdict == .pass)
+    }
+}
+
+/// Of more returns than a trace ever has, the first thousand are looked at.
+@Suite struct HR64ReturnGoesHomeLimitBoundaryTests {
+    @Test(arguments: [999, 1_000, 1_001]) func returnsAreLookedAtUpToALimit(count: Int) {
+        var session = ScriptedSession()
+        session.mark(.launch, at: 0)
+        for number in 0..<count { session.mark(.return, at: 1 + Double(number)) }
+        session.mark(.end, at: 2_000)
+        var model = SessionModel(policy: .defaults, options: JudgeOptions())
+        for event in session.events() { model.receive(event) }
+        #expect(model.finish().returnWindows.count == min(count, Session.windowLimit))
+    }
+}
