@@ -36,16 +36,3 @@ import Testing
         #expect(try judge("")["HR-57"].verdict == .pass)
     }
 }
-
-/// Of more returns than a trace ever has, the first thousand are looked at.
-@Suite struct HR64ReturnGoesHomeLimitBoundaryTests {
-    @Test(arguments: [999, 1_000, 1_001]) func returnsAreLookedAtUpToALimit(count: Int) {
-        var session = ScriptedSession()
-        session.mark(.launch, at: 0)
-        for number in 0..<count { session.mark(.return, at: 1 + Double(number)) }
-        session.mark(.end, at: 2_000)
-        var model = SessionModel(policy: .defaults, options: JudgeOptions())
-        for event in session.events() { model.receive(event) }
-        #expect(model.finish().returnWindows.count == min(count, Session.windowLimit))
-    }
-}

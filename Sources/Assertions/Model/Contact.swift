@@ -58,10 +58,9 @@ struct ContactBook {
     /// A lookup comes this long before its connection, at most.
     static let lookupWindow = Nanoseconds.seconds(10)
 
-    /// `taps` are the moments of tap marks; `stacks` says whose connections have which JA4.
+    /// `taps` are the moments of tap marks.
     init(
-        roles: HostRoles, flows: [FlowSummary], lookups: [LookupRecord], requests: [RequestRecord], taps: [Instant],
-        stacks known: StackBook
+        roles: HostRoles, flows: [FlowSummary], lookups: [LookupRecord], requests: [RequestRecord], taps: [Instant]
     ) {
         self.roles = roles
         let taps = taps.sorted()
@@ -102,14 +101,10 @@ struct ContactBook {
                 !Self.isTapped(taps, from: flow.opened.time, to: near.started.time),
                 flowsByID[near.id.connection].map({ $0.ja4 == flow.ja4 || flow.ja4 == nil }) ?? true
             {
-                // Where the app's stack is the browser's, as of Apple's apps and Safari, time alone would speak for the browser.
-                let isShared = flow.ja4.map(known.isOfApp) ?? false
                 actor = ActorReading(
-                    actor: isShared ? .unknown : .browser, isDefinite: false,
-                    reason: isShared
-                        ? "unused, within 2 s of the browser's navigation, but the app has the browser's TLS stack (JA4), too"
-                        : "a spare connection within 2 s of the browser's navigation")
-                hasSpares = hasSpares || !isShared
+                    actor: .browser, isDefinite: false,
+                    reason: "a spare connection within 2 s of the browser's navigation")
+                hasSpares = true
             }
             contacts.append(
                 Contact(

@@ -29,8 +29,7 @@ extension SessionModel {
         resolveNameless(roles)
         nameBypasses()
         let contacts = ContactBook(
-            roles: roles, flows: allChiaFlows(roles), lookups: lookups, requests: chiaRequests, taps: marks.tapTimes,
-            stacks: stacks)
+            roles: roles, flows: allChiaFlows(roles), lookups: lookups, requests: chiaRequests, taps: marks.tapTimes)
         let urls = handoffURLs(attempts)
         let reactions = (attempts.map(\.started) + contacts.contacts.map(\.time)).sorted()
         let reading = marks.read(timing: policy.timing, trace: summary.span) { instant in
