@@ -58,15 +58,15 @@ import Testing
         var forbidden = Policy.Forbidden()
         forbidden.hashes = [SecretHash(of: Array("not there at all".utf8), salt: "a1b2c3d4")]
         let search = SecretSearch(forbidden)
-        #expect(search.search([UInt8](repeating: 0x2E, count: 1_000)).isWhole)
-        #expect(!search.search([UInt8](repeating: 0x2E, count: SecretSearch.windowLimit + 16)).isWhole)
-        #expect(search.search(Array("short".utf8)).isWhole)
+        #expect(search.search([UInt8](repeating: 0x2E, count: 1_000)[...]).isWhole)
+        #expect(!search.search([UInt8](repeating: 0x2E, count: SecretSearch.windowLimit + 16)[...]).isWhole)
+        #expect(search.search(Array("short".utf8)[...]).isWhole)
         #expect(search.search([]).hits.isEmpty)
     }
 
     @Test func hitsOfOneTextAreBounded() {
         let text = (0..<40).map { "whsec_0123456789ab\($0 + 10)" }.joined(separator: " ")
-        #expect(SecretSearch(Policy.Forbidden()).search(Array(text.utf8)).hits.count == SecretSearch.hitLimit)
+        #expect(SecretSearch(Policy.Forbidden()).search(Array(text.utf8)[...]).hits.count == SecretSearch.hitLimit)
     }
 
     // Whose message it was.

@@ -51,20 +51,20 @@ struct SecretSearch: Sendable {
     }
 
     /// What was found, and whether everything could be looked at.
-    func search(_ text: [UInt8]) -> (hits: [Hit], isWhole: Bool) {
+    func search(_ text: ArraySlice<UInt8>) -> (hits: [Hit], isWhole: Bool) {
         var hits: [Hit] = []
         var isWhole = true
         search(text, &hits, &isWhole)
         let start = text.prefix(Self.decodedLimit)
         if start.contains(0x25) || start.contains(0x5C) {
             let plain = Self.unescaped(start)
-            if !start.elementsEqual(plain) { search(plain, &hits, &isWhole) }
+            if !start.elementsEqual(plain) { search(plain[...], &hits, &isWhole) }
         }
-        for word in Self.base64Words(in: start) { search(word, &hits, &isWhole) }
+        for word in Self.base64Words(in: start) { search(word[...], &hits, &isWhole) }
         return (hits, isWhole)
     }
 
-    private func search(_ text: [UInt8], _ hits: inout [Hit], _ isWhole: inout Bool) {
+    private func search(_ text: ArraySlice<UInt8>, _ hits: inout [Hit], _ isWhole: inout Bool) {
         text.withUnsafeBytes { bytes in
             for prefix in prefixes {
                 prefix.bytes.withUnsafeBytes { pattern in
@@ -93,13 +93,13 @@ struct SecretSearch: Sendable {
     }
 
     /// Hashes each stretch of a secret's length that begins and ends where words do.
-    private func findHashes(in text: [UInt8], _ hits: inout [Hit], _ isWhole: inout Bool) {
+    private func findHashes(in text: ArraySlice<UInt8>, _ hits: inout [Hit], _ isWhole: inout Bool) {
         var windows = 0
         for (length, hashes) in hashes.sorted(by: { $0.key < $1.key }) where text.count >= length {
-            for start in 0...text.count - length {
+            for start in text.startIndex...text.endIndex - length {
                 let end = start + length
-                guard start == 0 || Self.isBreak(text[start - 1], text[start]),
-                    end == text.count || Self.isBreak(text[end - 1], text[end])
+                guard start == text.startIndex || Self.isBreak(text[start - 1], text[start]),
+                    end == text.endIndex || Self.isBreak(text[end - 1], text[end])
                 else { continue }
                 guard windows < Self.windowLimit else {
                     isWhole = false

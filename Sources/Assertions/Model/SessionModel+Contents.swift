@@ -71,7 +71,7 @@ extension SessionModel {
             readNames(in: content.bytes, status: response.status, &record)
         }
         searchAssets(in: content.bytes, &record)
-        searchSecrets(in: FieldSection(), content.bytes, &record, isInRequest: false)
+        searchSecrets(in: FieldSection(), content.bytes[...], &record, isInRequest: false)
     }
 
     private mutating func readNames(in bytes: [UInt8], status: Int, _ record: inout PendingRecord) {
@@ -131,11 +131,11 @@ extension SessionModel {
 
     private mutating func readQuestion(_ record: inout PendingRecord, isChiaHost: Bool) {
         let request = record.request
-        searchSecrets(in: request.fields, Array(request.target.utf8), &record, isInRequest: true)
+        searchSecrets(in: request.fields, Array(request.target.utf8)[...], &record, isInRequest: true)
         if !request.body.bytes.isEmpty {
             searchSecrets(
                 in: FieldSection(),
-                MessageContent.decoded(request.body.bytes, request.fields, limit: Projection.limit), &record,
+                MessageContent.decodedStart(request.body.bytes, request.fields, limit: Projection.limit), &record,
                 isInRequest: true)
         }
         for name in WebhookSignature.fields(in: request.fields) {
@@ -154,12 +154,12 @@ extension SessionModel {
     }
 
     private mutating func searchSecrets(
-        in fields: FieldSection, _ text: [UInt8], _ record: inout PendingRecord, isInRequest: Bool
+        in fields: FieldSection, _ text: ArraySlice<UInt8>, _ record: inout PendingRecord, isInRequest: Bool
     ) {
         var found: [(hits: [SecretSearch.Hit], isWhole: Bool, place: String)] = []
         // Names and values stand back to back in the section: each value is looked at by itself.
         for field in fields.fields where field.valueLength >= SecretHash.lengths.lowerBound {
-            let own = secretSearch.search(Array(fields.valueBytes(field)))
+            let own = secretSearch.search(Array(fields.valueBytes(field))[...])
             guard !own.hits.isEmpty || !own.isWhole else { continue }
             found.append((own.hits, own.isWhole, "header:\(redactor.name(fields.name(field).lowercased()))"))
         }
