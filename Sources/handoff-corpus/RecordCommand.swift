@@ -23,6 +23,17 @@ struct RecordCommand {
         var started: Int
     }
 
+    /// The sessions of one story far from one another: what two runs did within a second would look like one run that was
+    /// recorded twice (HR-26 over traces).
+    private static func apart(_ sessions: [PlannedSession]) -> [PlannedSession] {
+        var count: [String: Int] = [:]
+        let rounds = sessions.map { session in
+            defer { count[session.story.name, default: 0] += 1 }
+            return (round: count[session.story.name, default: 0], session: session)
+        }
+        return Dictionary(grouping: rounds, by: \.round).sorted { $0.key < $1.key }.flatMap(\.value).map(\.session)
+    }
+
     /// The names of sessions that could not be recorded.
     func run() throws -> [String] {
         let book = try Files.book(stories)
@@ -38,7 +49,7 @@ struct RecordCommand {
                 (try? Files.text(stampPath(of: session))) == CorpusPlan.stamp(of: session, book)
             }
         }
-        var waiting = sessions.map { (session: $0, attempt: 1) }
+        var waiting = Self.apart(sessions).map { (session: $0, attempt: 1) }
         var running: [pid_t: Running] = [:]
         var failed: [String] = []
         var done = 0

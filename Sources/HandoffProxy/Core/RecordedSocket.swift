@@ -219,6 +219,9 @@ final class RecordedSocket: DeviceStream {
     private func noteFailure(_ error: SocketError) {
         guard error.isReset || error.isTimeout else { return }
         record(secrets: [])
+        // A client that has its answer and closes at once resets: what it acknowledged before counts, and nothing after the
+        // reset would.
+        _ = recordAcknowledgement()
         recordEnd(.reset(.client), at: WallClock.now())
     }
 

@@ -57,6 +57,28 @@ import Testing
         #expect(end.proxyEvents(.leafSuspected).isEmpty)
     }
 
+    /// A client that closes as soon as it has its answer resets: what it acknowledged with its last words counts.
+    @Test func whatWasAcknowledgedBeforeAResetIsDelivered() async throws {
+        let proxy = try await ProxyUnderTest()
+        try await onThread {
+            let origin = try tlsOrigin(try proxy.identity(ProxyUnderTest.name), answerTargets)
+            for number in 0..<20 {
+                let client = try Self.connect(proxy, origin)
+                client.send("GET /\(number) HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(client.receiveHead().hasSuffix("/\(number)"))
+                client.closeNotify()
+                client.socket.reset()
+            }
+        }
+        let end = try await proxy.finish()
+        let requests = end.exchanges.filter { $0.request?.method == "GET" }
+        #expect(requests.count == 20)
+        let delivered = end.events.reduce(into: [ExchangeID: Delivery]()) { known, event in
+            if case .delivery(let id, let delivery, _) = event { known[id] = delivery }
+        }
+        #expect(requests.allSatisfy { delivered[$0.id] == .yes }, "\(requests.map { delivered[$0.id] })")
+    }
+
     /// A FIN without close_notify stays one: a cut response must not look like a whole one.
     @Test func aTruncationIsPassedOnAsOne() async throws {
         let proxy = try await ProxyUnderTest()
