@@ -104,12 +104,26 @@ final class SpawnedProcess {
 enum Tshark {
     static let path = FinishedCommand.find("tshark")
 
+    /// What is on the lines of these tests, of all that tshark looks for by port or by likeness.
+    private static let ours: Set<String> = ["tls", "http", "http2", "websocket", "json", "dns", "quic"]
+
+    /// Options that leave the rest out: tshark takes a connection for another protocol's when the port that the kernel chose
+    /// for it is registered (44818 is EtherNet/IP, 48898 AMS), or when ciphertext happens to look like one.
+    private static let withoutOthers: [String] = {
+        guard let path else { return [] }
+        func rows(_ kind: String) -> [[Substring]] {
+            let lines = (try? FinishedCommand(path, ["-G", kind]))?.lines ?? []
+            return lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false) }.filter { $0.count > 2 }
+        }
+        let byPort = rows("decodes").filter { ["tcp.port", "udp.port"].contains($0[0]) && (Int($0[1]) ?? 0) >= 32_768 }
+        let byLikeness = rows("heuristic-decodes").filter { ["tcp", "tls", "http"].contains($0[0]) }
+        let names = Set((byPort.map { $0[2] } + byLikeness.map { $0[1] }).map(String.init)).subtracting(ours)
+        return names.sorted().flatMap { ["--disable-protocol", $0] }
+    }()
+
     /// Runs it and gives its lines on standard output.
-    ///
-    /// It is to look at the bytes before the ports: a client's port that the kernel chose may be one that tshark knows as
-    /// another protocol's (44818 is EtherNet/IP, 48898 AMS), and it would read HTTP as that.
     static func run(_ arguments: [String]) throws -> [String] {
         guard let path else { return [] }
-        return try FinishedCommand(path, ["-o", "tcp.try_heuristic_first:TRUE"] + arguments).lines
+        return try FinishedCommand(path, withoutOthers + arguments).lines
     }
 }
