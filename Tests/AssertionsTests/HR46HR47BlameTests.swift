@@ -172,14 +172,7 @@ import Testing
     private func judge(
         policy: String = "", end: Double = 90, _ build: (inout ScriptedSession) -> Void
     ) throws -> RuleResult {
-        var session = ScriptedSession.upToTap()
-        session.policyText += policy
-        session.tap(.share, at: 4)
-        session.share(at: 4.1)
-        session.browse(ScriptedSession.url, at: 4.5)
-        build(&session)
-        session.mark(.end, at: end)
-        return try session.judge()["HR-46"]
+        try ScriptedSession.leakResult(policy: policy, end: end, build)
     }
 
     @Test(arguments: [(4.2, "no-keys"), (4.199, nil)] as [(Double, String?)]) func dataInTheURLsMomentMayHoldIt(
