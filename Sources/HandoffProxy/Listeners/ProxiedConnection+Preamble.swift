@@ -21,7 +21,8 @@ extension ProxiedConnection {
         }
         if !isInTime {
             let text = "\(client.address) connected and said nothing."
-            if device.socket.isRecorded {
+            // The device may have become known meanwhile, by a connection that was accepted beside this one.
+            if device.socket.isRecorded || isOfKnownDevice {
                 limitReached("first-byte", "\(configuration.timeouts.firstByte)", text)
             } else {
                 post(.limit, text)

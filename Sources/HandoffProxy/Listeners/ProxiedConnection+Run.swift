@@ -25,8 +25,7 @@ extension ProxiedConnection {
         self.socket = socket
         // With a credential, whose file it is becomes known with the preamble only. A client that was never seen is a device
         // from its first byte on: who only looks whether the port is open is none.
-        let isDevice = originalDestination != nil || proxy.recording.knows(client.address)
-        if configuration.credential == nil && isDevice || limit != nil { _ = socket.recorded }
+        if isOfKnownDevice || limit != nil { _ = socket.recorded }
         if let limit {
             refuse(for: limit)
         } else {
@@ -41,6 +40,12 @@ extension ProxiedConnection {
         socket.close()
         socket.recordClosed(at: WallClock.now())
         self.socket = nil
+    }
+
+    /// Whether the address says whose file the connection belongs to.
+    var isOfKnownDevice: Bool {
+        configuration.credential == nil
+            && (originalDestination != nil || proxy.recording.knows(client.address))
     }
 
     private func serve(_ socket: RecordedSocket) async {

@@ -119,13 +119,17 @@ import Testing
         #expect(trace.connections.isEmpty && files.count == 1 && files.first?.device == nil)
     }
 
-    @Test func aSilentConnectionOfADeviceIsRecorded() async throws {
-        let run = try await ProxyRun { $0.timeouts.firstByte = .milliseconds(200) }
+    /// Also when it became a device only after it had connected: its connections are served side by side.
+    @Test(arguments: [false, true])
+    func aSilentConnectionOfADeviceIsRecorded(connectedBefore: Bool) async throws {
+        let run = try await ProxyRun { $0.timeouts.firstByte = .milliseconds(connectedBefore ? 1_000 : 200) }
+        let early = connectedBefore ? try BlockingSocket(port: run.port) : nil
+        if connectedBefore { #expect(await run.eventually { run.proxy.openConnections == 1 }) }
+        try BlockingSocket(port: run.port).write("X".utf8)
+        let address = try #require(IPAddress("127.0.0.1"))
+        #expect(await run.eventually { run.recording.knows(address) })
         try await onThread { [port = run.port] in
-            let first = try BlockingSocket(port: port)
-            first.write("X".utf8)
-            first.close()
-            _ = try BlockingSocket(port: port).readAll()
+            _ = try (early ?? BlockingSocket(port: port)).readAll()
         }
         let (trace, _) = try await run.finish()
         #expect(trace.connections.contains { $0.events.contains { $0.attributes["what"] == "first-byte" } })
