@@ -73,8 +73,8 @@ struct TraceFactsMaker {
 
     /// A tap this long before a navigation of the browser made it.
     static let tapWindow = Nanoseconds.seconds(10)
-    /// Key uses, openings and links kept of one trace.
-    static let limit = 1_000
+    /// Key uses and openings kept of one trace.
+    var limit = 1_000
 
     func facts(now: Instant?) -> TraceFacts {
         var facts = TraceFacts()
@@ -87,11 +87,14 @@ struct TraceFactsMaker {
         facts.openings = openings
         facts.foreground = foreground
         facts.afterReturn = afterReturn
-        for link in session.returnLinks.prefix(Self.limit) {
+        for link in session.returnLinks {
             facts.returnLinks[session.redactor.digest(link.text)] = link.evidence
         }
-        facts.sessionGap = gap { session.doubtSessionTraffic(&$0) }
-        facts.browserGap = gap { session.doubtChiaHoles(exceptBrowser: false, &$0) } ?? darkChia
+        facts.sessionGap =
+            gap { session.doubtSessionTraffic(&$0) } ?? cut(session.attempts.count, "session requests")
+        facts.browserGap =
+            gap { session.doubtChiaHoles(exceptBrowser: false, &$0) } ?? darkChia
+            ?? cut(facts.openings.count, "openings of a handoff URL")
         facts.identity = identity(of: facts)
         facts.exceptions = session.policy.exceptions.filter { SetRuleCatalogue.ids.contains($0.rule) }
         facts.policyFile = session.policy.file
@@ -116,6 +119,14 @@ struct TraceFactsMaker {
         return judgement.doubts.first
     }
 
+    /// Why there may be more than what is kept of `count` things.
+    private func cut(_ count: Int, _ things: String) -> InconclusiveReason? {
+        guard count > limit else { return nil }
+        return InconclusiveReason(
+            code: "state-given-up", sentence: "there were more than \(limit) \(things), and the rest was not kept",
+            remedy: "record shorter sessions, or narrow the capture with --filter to the device")
+    }
+
     private var darkChia: InconclusiveReason? {
         guard let host = session.index.darkHosts.first(where: { session.roles.isChia($0) }),
             let traffic = session.dark[host], traffic.lastData != nil
@@ -127,7 +138,7 @@ struct TraceFactsMaker {
 
     private var keys: [TraceFacts.KeyUse] {
         let pad = KeyBits.number(String(session.redactor.digest("pad of idempotency keys").prefix(32))) ?? (0, 0)
-        return session.attempts.prefix(Self.limit).compactMap { attempt in
+        return session.attempts.prefix(limit).compactMap { attempt in
             guard let key = attempt.key else { return nil }
             let bits = KeyBits.number(key) ?? (0, 0)
             let isOpen: Bool =
@@ -147,7 +158,7 @@ struct TraceFactsMaker {
         let acts = session.marks([.tap, .opened]).map(\.span.latest).sorted()
         var openings: [TraceFacts.Opening] = []
         for record in session.chiaRequests
-        where record.actor.actor == .browser && record.isNavigation && openings.count < Self.limit {
+        where record.actor.actor == .browser && record.isNavigation && openings.count <= limit {
             guard let token = record.address?.token, !session.index.isReload(at: record.started.time),
                 // A redirect of Chia's within its own address is the same navigation.
                 record.address.map({ session.redirects[$0] == nil }) ?? true

@@ -56,6 +56,27 @@ import Testing
         #expect(answer.sentence.hasSuffix("header:x-hook"))
     }
 
+    @Test func aLargeRequestIsSearchedToItsEnd() throws {
+        let body = String(repeating: "a", count: 3 << 20) + " " + Self.secret
+        let result = try judge { $0.exchange(.app, "POST", "https://logs.vendor.example/x", at: 6, body: body) }
+        #expect(result.findings.map(\.kind) == ["secret"], "\(result.sentence)")
+    }
+
+    @Test func aRequestThatCannotBeLookedIntoIsADoubt() throws {
+        func judged(_ coding: String, _ type: String, _ host: String = "logs.vendor.example") throws -> RuleResult {
+            try judge {
+                $0.exchange(
+                    .app, "POST", "https://\(host)/x", at: 6,
+                    headers: [("content-encoding", coding), ("content-type", type)], body: "no such coding")
+            }
+        }
+        let result = try judged("br64", "application/json")
+        #expect(result.reason?.code == "undecodable-content", "\(result)")
+        #expect(result.sentence.hasPrefix("POST logs.vendor.example/x (packet "), "\(result.sentence)")
+        #expect(try judged("br64", "image/png").verdict == .pass, "pictures are not searched")
+        #expect(try judged("identity", "application/json").verdict == .pass)
+    }
+
     @Test(arguments: ["whsec_*", "whsec_short", "mywhsec_MfKQ9r8GKYqrTwjUPD8ILPZ", "whsec MfKQ9r8GKYqrTwjUPD8ILPZI"])
     func whatHasNotTheShapePasses(text: String) throws {
         #expect(

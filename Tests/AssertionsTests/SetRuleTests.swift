@@ -67,6 +67,24 @@ import Testing
         #expect(result.findings[0].evidence.allSatisfy { $0.subject.hasPrefix("run-") })
     }
 
+    @Test func moreThanIsKeptOfATraceIsADoubt() throws {
+        var scripted = ScriptedSession()
+        scripted.policyText = ScriptedSession.returnPolicy
+        Self.share(&scripted, at: 4)
+        Self.share(&scripted, at: 100, key: ScriptedSession.key2)
+        scripted.browse(ScriptedSession.url, at: 5)
+        scripted.browse(ScriptedSession.otherURL, at: 101)
+        let policy = try Policy.parse(yaml: scripted.policyText, file: "handoff.yml")
+        var model = SessionModel(policy: policy, options: scripted.options)
+        for event in scripted.events() { model.receive(event) }
+        let session = model.finish()
+        for (limit, code) in [(2, nil), (1, "state-given-up")] {
+            let facts = TraceFactsMaker(session: session, limit: limit).facts(now: nil)
+            #expect(facts.keys.count == limit && facts.sessionGap?.code == code, "\(facts)")
+            #expect(facts.browserGap?.code == code)
+        }
+    }
+
     @Test func onTwoDevicesItIsAWarning() throws {
         let labels: [[String: String]] = [["device": "a"], ["device": "b"]]
         let byDevice = try labels.map { label in

@@ -10,9 +10,12 @@ struct ChunkedArray<Element: Sendable>: RandomAccessCollection, Sendable {
     var startIndex: Int { 0 }
     var endIndex: Int { count }
 
-    subscript(position: Int) -> Element {
-        precondition(position >= 0 && position < count)
-        return chunks[position / Self.chunkLength][position % Self.chunkLength]
+    private(set) subscript(position: Int) -> Element {
+        get {
+            precondition(position >= 0 && position < count)
+            return chunks[position / Self.chunkLength][position % Self.chunkLength]
+        }
+        set { chunks[position / Self.chunkLength][position % Self.chunkLength] = newValue }
     }
 
     mutating func append(_ element: Element) {
@@ -25,14 +28,20 @@ struct ChunkedArray<Element: Sendable>: RandomAccessCollection, Sendable {
         count += 1
     }
 
-    /// Sorts the elements from `start` on; what is before stays as it is, and so do the pieces that hold it.
+    /// Puts the elements from `start` on, in any order, among those before them, which are sorted. What is before the first
+    /// of them stays untouched, and nothing but them is copied.
     mutating func sort(from start: Int, by areInIncreasingOrder: (Element, Element) -> Bool) {
-        let sorted = self[start...].sorted(by: areInIncreasingOrder)
-        chunks.removeSubrange(((start + Self.chunkLength - 1) / Self.chunkLength)...)
-        if let last = chunks.indices.last {
-            chunks[last].removeLast(chunks[last].count - (start - last * Self.chunkLength))
+        let added = self[start...].sorted(by: areInIncreasingOrder)
+        var (rest, old, place) = (added.count, start, count)
+        while rest > 0 {
+            place -= 1
+            if old > 0, areInIncreasingOrder(added[rest - 1], self[old - 1]) {
+                old -= 1
+                self[place] = self[old]
+            } else {
+                rest -= 1
+                self[place] = added[rest]
+            }
         }
-        count = start
-        for element in sorted { append(element) }
     }
 }

@@ -11,13 +11,15 @@ struct ContentLog: Sendable {
     var messageLeaks: [AnswerLeak] = []
     private(set) var findings: [ContentFinding] = []
     private var places: [ContentFinding.Place: Int] = [:]
-    /// Answers of which part could not be looked into.
+    /// Messages of which part could not be looked into.
     private(set) var gaps: [ContentGap] = []
     private var knownGaps: Set<ContentGap.Place> = []
     var cookies = CookieBook()
     /// Where the app was sent on from an address, for images.
     var redirects: [WebAddress: WebAddress] = [:]
 
+    /// Bytes of a request's content that are searched: as many as are kept of a body.
+    static let requestLimit = 8 << 20
     /// Gaps, and redirects, kept.
     static let gapLimit = 500
     static let redirectLimit = 1_000
@@ -115,15 +117,19 @@ struct ContentFinding: Hashable, Sendable {
     func evidence(_ label: String) -> Evidence { record.evidence(label, place: shown) }
 }
 
-/// An answer of which part could not be looked into.
+/// A request or an answer of which part could not be looked into.
 struct ContentGap: Hashable, Sendable {
     struct Place: Hashable, Sendable {
         var host: HostName?
         var pathTemplate: String
         var reason: BlindSpot.Reason
+        var isInRequest: Bool
     }
 
     var record: RequestRecord
     var reason: BlindSpot.Reason
-    var key: Place { Place(host: record.host, pathTemplate: record.pathTemplate, reason: reason) }
+    var isInRequest = false
+    var key: Place {
+        Place(host: record.host, pathTemplate: record.pathTemplate, reason: reason, isInRequest: isInRequest)
+    }
 }

@@ -49,11 +49,11 @@ struct RequestLog: Sendable {
     /// Puts the requests in order of time. Only what came since the last time, and what is later than the first of that, is
     /// touched: a copy still shares the rest.
     mutating func sort() {
-        defer { sortedCount = requests.count }
-        guard let first = requests[sortedCount...].min(by: Self.isBefore) else { return }
-        let place = requests[..<sortedCount].partitioningIndex { Self.isBefore(first, $0) }
-        let isSorted = (max(1, place)..<requests.count).allSatisfy { !Self.isBefore(requests[$0], requests[$0 - 1]) }
-        if !isSorted { requests.sort(from: place, by: Self.isBefore) }
+        let isSorted = requests.indices.dropFirst(max(1, sortedCount)).allSatisfy { index in
+            !Self.isBefore(requests[index], requests[index - 1])
+        }
+        if !isSorted { requests.sort(from: sortedCount, by: Self.isBefore) }
+        sortedCount = requests.count
     }
 
     private static func isBefore(_ lhs: LoggedRequest, _ rhs: LoggedRequest) -> Bool {

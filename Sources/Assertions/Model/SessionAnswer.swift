@@ -79,14 +79,9 @@ struct SessionAnswer: Hashable, Sendable {
 enum MessageContent {
     /// Decodes what can be decoded, at most `limit` bytes.
     static func decoded(_ bytes: [UInt8], _ fields: FieldSection, limit: Int) -> [UInt8] {
-        Array(decodedStart(bytes, fields, limit: limit))
-    }
-
-    /// The same without a copy of what is in no coding: contents of megabytes pass here.
-    static func decodedStart(_ bytes: [UInt8], _ fields: FieldSection, limit: Int) -> ArraySlice<UInt8> {
         let codings = ContentCodings.tokens(fields.values("content-encoding"))
-        guard !codings.isEmpty else { return bytes.prefix(limit) }
-        return ContentCodings.decodeAll(bytes, codings: codings, limit: limit).bytes[...]
+        guard !codings.isEmpty else { return Array(bytes.prefix(limit)) }
+        return ContentCodings.decodeAll(bytes, codings: codings, limit: limit).bytes
     }
 
     /// Whether the content is JSON by its media type (`application/json`, `application/problem+json`).

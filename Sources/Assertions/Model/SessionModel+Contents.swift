@@ -61,10 +61,7 @@ extension SessionModel {
         let content = MessageContent.content(of: response, limit: Projection.limit)
         let isTorn = record.exchange.end == .notSeen || record.exchange.end == .traceEnded
         if !content.isWhole, isTorn || record.exchange.end == .complete {
-            let reason: BlindSpot.Reason =
-                response.body.isCut
-                ? .bodyOverLimit : response.body.missing > 0 || isTorn ? .tcpHole : .undecodableContent
-            if !contents.keep(ContentGap(record: record.made(), reason: reason)) { giveUp("unread answers") }
+            keepGap(in: response.body, isTorn: isTorn, &record, isInRequest: false)
         }
         guard let first = content.bytes.first else { return }
         if MessageContent.isJSON(response.fields) || first == 0x7B || first == 0x5B {
@@ -72,6 +69,14 @@ extension SessionModel {
         }
         searchAssets(in: content.bytes, &record)
         searchSecrets(in: FieldSection(), content.bytes[...], &record, isInRequest: false)
+    }
+
+    /// Keeps that part of a message could not be looked into, and why.
+    private mutating func keepGap(in body: Body, isTorn: Bool, _ record: inout PendingRecord, isInRequest: Bool) {
+        let reason: BlindSpot.Reason =
+            body.isCut ? .bodyOverLimit : body.missing > 0 || isTorn ? .tcpHole : .undecodableContent
+        let gap = ContentGap(record: record.made(), reason: reason, isInRequest: isInRequest)
+        if !contents.keep(gap) { giveUp("messages that could not be looked into") }
     }
 
     private mutating func readNames(in bytes: [UInt8], status: Int, _ record: inout PendingRecord) {
@@ -132,12 +137,7 @@ extension SessionModel {
     private mutating func readQuestion(_ record: inout PendingRecord, isChiaHost: Bool) {
         let request = record.request
         searchSecrets(in: request.fields, Array(request.target.utf8)[...], &record, isInRequest: true)
-        if !request.body.bytes.isEmpty {
-            searchSecrets(
-                in: FieldSection(),
-                MessageContent.decodedStart(request.body.bytes, request.fields, limit: Projection.limit), &record,
-                isInRequest: true)
-        }
+        readBody(of: request, &record)
         for name in WebhookSignature.fields(in: request.fields) {
             keep(.webhookSignature(name), "header:\(name)", &record, isInRequest: true)
         }
@@ -151,6 +151,21 @@ extension SessionModel {
         if let template = policy.requests.catalog.first(where: { $0.matches(method: request.method, path: path) }) {
             keep(.catalogCall(template.description), "path", &record, isInRequest: true)
         }
+    }
+
+    private mutating func readBody(of request: Request, _ record: inout PendingRecord) {
+        let body = request.body
+        guard !body.bytes.isEmpty || body.missing > 0 else { return }
+        let content = MessageContent.content(of: body, request.fields, limit: ContentLog.requestLimit)
+        let end = record.exchange.end
+        // Of a body that the client broke off everything that was sent is here.
+        let isTorn = !body.isComplete && (end == .notSeen || end == .traceEnded)
+        if !content.isWhole, isTorn || body.isComplete || body.isCut || body.missing > 0,
+            !MessageContent.isMedia(request.fields)
+        {
+            keepGap(in: body, isTorn: isTorn, &record, isInRequest: true)
+        }
+        searchSecrets(in: FieldSection(), content.bytes, &record, isInRequest: true)
     }
 
     private mutating func searchSecrets(

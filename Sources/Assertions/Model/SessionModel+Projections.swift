@@ -100,20 +100,27 @@ extension SessionModel {
 }
 
 extension MessageContent {
-    /// The content with its codings undone, and whether all of it could be.
-    static func content(of response: Response, limit: Int) -> (bytes: [UInt8], isWhole: Bool) {
-        let codings = ContentCodings.tokens(response.fields.values("content-encoding"))
-        let bytes = response.body.bytes
+    /// The content of a body with its codings undone, and whether all of it could be. What is in no coding is not copied.
+    static func content(
+        of body: Body, _ fields: FieldSection, limit: Int
+    ) -> (bytes: ArraySlice<UInt8>, isWhole: Bool) {
+        let codings = ContentCodings.tokens(fields.values("content-encoding"))
         guard !codings.isEmpty else {
-            return bytes.count > limit ? (Array(bytes.prefix(limit)), false) : (bytes, response.body.isWhole)
+            return (body.bytes.prefix(limit), body.bytes.count <= limit && body.isWhole)
         }
-        let decoded = ContentCodings.decodeAll(bytes, codings: codings, limit: limit)
+        let decoded = ContentCodings.decodeAll(body.bytes, codings: codings, limit: limit)
         let isWhole = decoded.problems.allSatisfy { problem in
             switch problem {
             case .trailingBytes, .mislabelled: true
             case .truncated, .corrupt, .unknownCoding, .outputLimit, .expansionLimit, .tooManyCodings: false
             }
         }
-        return (decoded.bytes, isWhole && response.body.isWhole)
+        return (decoded.bytes[...], isWhole && body.isWhole)
+    }
+
+    /// The same of an answer.
+    static func content(of response: Response, limit: Int) -> (bytes: [UInt8], isWhole: Bool) {
+        let content = content(of: response.body, response.fields, limit: limit)
+        return (Array(content.bytes), content.isWhole)
     }
 }

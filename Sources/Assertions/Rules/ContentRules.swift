@@ -53,15 +53,32 @@ enum ContentRules {
     static func doubtAnswers(
         _ what: String, _ session: Session, _ judgement: inout Judgement, from isConcerned: (HostName) -> Bool
     ) {
-        if let gap = session.contents.gaps.first(where: { gap in
-            gap.record.actor.actor != .browser && (gap.record.host.map(isConcerned) ?? true)
-        }) {
-            judgement.doubt(
-                gap.reason == .tcpHole ? "body-not-whole" : gap.reason.rawValue,
-                "the answer to \(gap.record.subject) (packet \(gap.record.started.number)) could not be looked into in full, and may hold \(what)",
-                remedy: Session.remedy(gap.reason))
-        }
+        doubtGaps(inRequests: false, what, session, &judgement, isConcerned)
         session.doubtAnswers(what, isConcerned, &judgement)
+    }
+
+    /// Requests of the app that could not be looked into.
+    static func doubtQuestions(
+        _ what: String, _ session: Session, _ judgement: inout Judgement, to isConcerned: (HostName) -> Bool
+    ) {
+        doubtGaps(inRequests: true, what, session, &judgement, isConcerned)
+    }
+
+    private static func doubtGaps(
+        inRequests: Bool, _ what: String, _ session: Session, _ judgement: inout Judgement,
+        _ isConcerned: (HostName) -> Bool
+    ) {
+        guard
+            let gap = session.contents.gaps.first(where: { gap in
+                gap.isInRequest == inRequests && gap.record.actor.actor != .browser
+                    && (gap.record.host.map(isConcerned) ?? true)
+            })
+        else { return }
+        let carrier = inRequests ? gap.record.subject : "the answer to \(gap.record.subject)"
+        judgement.doubt(
+            gap.reason == .tcpHole ? "body-not-whole" : gap.reason.rawValue,
+            "\(carrier) (packet \(gap.record.started.number)) could not be looked into in full, and may hold \(what)",
+            remedy: Session.remedy(gap.reason))
     }
 
     /// Judges a contact that the app must not make, by who made it.

@@ -43,10 +43,11 @@ enum NoChiaSecretOnDevice: Rule {
             judgement.assume(
                 "secrets-by-shape", "the policy knows no secret by its hash: secrets are told by their shape")
         }
-        ContentRules.doubtAnswers("a secret", session, &judgement) { host in
-            let role = session.roles.role(of: host)
-            return ContentRules.mayBePartner(host, session) || role == .thirdParty
+        let isConcerned = { (host: HostName) in
+            ContentRules.mayBePartner(host, session) || session.roles.role(of: host) == .thirdParty
         }
+        ContentRules.doubtAnswers("a secret", session, &judgement, from: isConcerned)
+        ContentRules.doubtQuestions("a secret", session, &judgement) { isConcerned($0) || session.roles.isChia($0) }
         session.doubtSessionTraffic(&judgement)
         session.doubtChiaHoles(exceptBrowser: true, &judgement)
     }
