@@ -113,7 +113,7 @@ import Testing
         #expect(Set(end.targets) == Set(expected))
         #expect(end.targets.count == expected.count)
         let seen = try end.tshark(Self.requests, "http.request.uri")
-        if Tshark.path != nil { #expect(Set(seen) == Set(expected)) }
+        if Tshark.path != nil { #expect(Set(seen) == Set(expected), "\(end.frames(ofFirstBut: seen))") }
     }
 
     @Test func aFlightSentByteByByteIsRecordedDecrypted() async throws {

@@ -122,4 +122,15 @@ struct FinishedProxy {
     func tshark(_ filter: String, _ field: String) throws -> [String] {
         try Tshark.run(["-r", path, "-Y", filter, "-T", "fields", "-e", field])
     }
+
+    /// The frames, as tshark sees them, of the connection of a request that it does not show: for a test's message.
+    func frames(ofFirstBut seen: [String]) -> String {
+        let unseen = exchanges.compactMap(\.request).first { $0.method != "CONNECT" && !seen.contains($0.target) }
+        guard let unseen,
+            let stream = try? tshark("frame.number == \(unseen.started.number)", "tcp.stream").first,
+            let frames = try? Tshark.run(["-r", path, "-Y", "tcp.stream == \(stream)", "-t", "r"])
+        else { return "" }
+        return (["tshark does not see \(unseen.target) in frame \(unseen.started.number):"] + frames)
+            .joined(separator: "\n")
+    }
 }
