@@ -35,6 +35,7 @@ let package = Package(
         cLibrary("CBrotli", pkgConfig: "libbrotlidec", debian: "libbrotli-dev"),
         cLibrary("CZstd", pkgConfig: "libzstd", debian: "libzstd-dev"),
         cLibrary("CUV", pkgConfig: "libuv", debian: "libuv1-dev"),
+        cLibrary("CJemalloc", pkgConfig: "jemalloc", debian: "libjemalloc-dev"),
         cLibrary("CQREncode", pkgConfig: "libqrencode", debian: "libqrencode-dev"),
         // Headers of the kernel alone: no library behind it.
         .systemLibrary(name: "CLinuxSockets", path: "Sources/CLibraries/CLinuxSockets"),
@@ -47,7 +48,7 @@ let package = Package(
         library("CaptureAnalyzer", ["SessionTrace", "WireFormats", "Crypto", "ContentCodings", "CPcap"]),
         library("Assertions", ["SessionTrace", "Crypto", "ContentCodings", "CYaml"]),
         library("Reports", ["SessionTrace", "Assertions"]),
-        library("EventLoop", ["SessionTrace", "CUV", "CLinuxSockets"]),
+        library("EventLoop", ["SessionTrace", "CUV", "CJemalloc", "CLinuxSockets"]),
         library(
             "HandoffProxy",
             ["SessionTrace", "WireFormats", "Crypto", "ContentCodings", "EventLoop", "CQREncode", "CPcap"]),

@@ -15,7 +15,7 @@ import Testing
         "Assertions": ["SessionTrace", "Crypto", "ContentCodings", "CYaml"],
         "Reports": ["SessionTrace", "Assertions"],
         // Threads and tasks belong to the event loop, what stands on it, and the command line: the rest are values.
-        "EventLoop": ["SessionTrace", "CUV", "CLinuxSockets", "Synchronization"],
+        "EventLoop": ["SessionTrace", "CUV", "CJemalloc", "CLinuxSockets", "Synchronization"],
         "HandoffProxy": [
             "SessionTrace", "WireFormats", "Crypto", "ContentCodings", "EventLoop", "CQREncode", "CPcap",
             "Synchronization",
@@ -35,7 +35,7 @@ import Testing
     static let platform: Set<String> = ["Glibc", "Musl", "Darwin"]
 
     /// C libraries that one Swift file of a module may import.
-    static let oneImporter = ["CPcap", "CNghttp2", "CYaml"]
+    static let oneImporter = ["CPcap", "CNghttp2", "CYaml", "CJemalloc"]
 
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

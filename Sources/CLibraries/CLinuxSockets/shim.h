@@ -3,7 +3,6 @@
 #define HANDOFF_LINUX_SOCKETS_H
 
 #include <errno.h>
-#include <malloc.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -127,20 +126,6 @@ static inline ssize_t handoff_receive_datagram(int descriptor, void *bytes, size
         }
     }
     return received;
-}
-
-// Only glibc keeps so much that it needs to be told.
-static inline void handoff_give_back_memory(void) {
-#ifdef __GLIBC__
-    malloc_trim(0);
-#endif
-}
-
-// Left to itself, glibc raises the threshold with each large piece that is freed, and keeps such pieces from then on.
-static inline void handoff_return_large_memory(size_t threshold) {
-#ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, (int)threshold);
-#endif
 }
 
 // The name that debuggers and `top -H` show for the calling thread (at most 15 bytes).

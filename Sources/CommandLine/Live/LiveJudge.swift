@@ -36,16 +36,12 @@ final class LiveJudge: Sendable {
         var lastLook = Instant.distantPast
         /// How long the last look took, nanoseconds.
         var lookCost: Int64 = 0
-        /// Connections whose end was read since memory was last given back.
-        var unreturned = 0
     }
 
     /// Least time between two looks at the verdict so far.
     private static let lookInterval: Int64 = 500_000_000
     /// While there is more to read, looking takes one part of the time in so many: what a look costs grows with the session.
     private static let lookShare: Int64 = 8
-    /// So many connections leave so much memory behind that it is worth giving back.
-    private static let returningLeast = 64
 
     /// The trace.
     let path: String
@@ -81,10 +77,7 @@ final class LiveJudge: Sendable {
 
     /// Begins to read, on a thread of its own.
     func start() -> Bool {
-        growth.whenIdle { [weak self] in
-            self?.look(isIdle: true)
-            self?.giveBackMemory()
-        }
+        growth.whenIdle { [weak self] in self?.look(isIdle: true) }
         return BackgroundThread.start { self.read() }
     }
 
@@ -134,17 +127,6 @@ final class LiveJudge: Sendable {
         }
     }
 
-    /// What a crowd of connections needed is freed here when their ends have been read, which may be long after the relay
-    /// closed them and gave its own memory back.
-    private func giveBackMemory() {
-        let isWorthIt = state.withLock { state in
-            guard state.unreturned >= Self.returningLeast else { return false }
-            state.unreturned = 0
-            return true
-        }
-        if isWorthIt { FreedMemory.giveBack() }
-    }
-
     private func receive(_ event: SessionEvent) {
         let isDue = state.withLock { state in
             state.judge.receive(event)
@@ -157,7 +139,6 @@ final class LiveJudge: Sendable {
             }
             switch event {
             case .connectionOpened, .mark: state.hasContent = true
-            case .connectionClosed: state.unreturned += 1
             default: break
             }
             switch event {

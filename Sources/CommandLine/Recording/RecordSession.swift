@@ -124,6 +124,7 @@ final class RecordSession: Sendable {
         }
         let own = await proxy.addresses + [listeners.controlAddress].compactMap(\.self) + listeners.markAddresses
         recording.startCapture(excluding: own)
+        StartupCode.forget()
     }
 
     /// The file by which `handoff mark` finds this recorder; nil when there is none.

@@ -1,4 +1,3 @@
-internal import EventLoop
 internal import SessionTrace
 internal import Synchronization
 
@@ -13,12 +12,7 @@ final class ConnectionTable: Sendable {
     /// On `stop`, a connection without bytes for this long is waited for no more.
     static let silenceNanoseconds: Int64 = 300_000_000
 
-    /// So many connections leave so much memory behind that it is worth giving back.
-    static let returningLeast = 64
-
     private struct State {
-        /// Most connections that were open at once since memory was last given back.
-        var most = 0
         var activities: [ObjectIdentifier: ConnectionActivity] = [:]
         var perDevice: [IPAddress: Int] = [:]
         var refusals = 0
@@ -44,22 +38,17 @@ final class ConnectionTable: Sendable {
             }
             state.perDevice[client] = count + 1
             state.activities[ObjectIdentifier(activity)] = activity
-            state.most = max(state.most, state.activities.count)
             return nil
         }
     }
 
     /// Takes a connection out.
     func leave(_ activity: ConnectionActivity, of client: IPAddress) {
-        let mostAreGone = state.withLock { state in
-            guard state.activities.removeValue(forKey: ObjectIdentifier(activity)) != nil else { return false }
+        state.withLock { state in
+            guard state.activities.removeValue(forKey: ObjectIdentifier(activity)) != nil else { return }
             let count = state.perDevice[client, default: 1] - 1
             state.perDevice[client] = count > 0 ? count : nil
-            guard state.most >= Self.returningLeast, state.activities.count < state.most / 2 else { return false }
-            state.most = state.activities.count
-            return true
         }
-        if mostAreGone { FreedMemory.giveBack() }
     }
 
     /// Counts a client in that is about to be told that it may not use the proxy; false when too many are being told.
