@@ -35,7 +35,7 @@ struct RecordCommand {
     }
 
     func run() throws -> ExitStatus {
-        FreedMemory.returnAtOnce()
+        FreedMemory.returnSoon()
         for option in ["out", "device"] where arguments.value(option)?.isEmpty == true {
             throw UsageError(message: "--\(option) is empty; leave it out, or give it a name")
         }

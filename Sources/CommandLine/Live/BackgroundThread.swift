@@ -1,3 +1,5 @@
+internal import EventLoop
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -32,6 +34,7 @@ enum BackgroundThread {
                 pthread_detach(pthread_self())
                 // On Linux this is the thread's alone; elsewhere a lower priority is refused or shared, and harmless.
                 _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, BackgroundThread.niceness)
+                FreedMemory.returnAtOnceOnThisThread()
                 work.run()
                 return nil
             }, box.toOpaque())
