@@ -62,6 +62,8 @@ public struct ModelLimits: Hashable, Sendable {
     public var marks = 10_000
     /// Documents that the browser opened on hosts other than Chia's.
     public var documents = 5_000
+    /// Times of one kind that rules look at one by one: handoffs, returns, times in the background.
+    public var windows = 1_000
     /// Activity starts.
     public var activities = 10_000
     /// Bytes of recent requests kept to be searched again when a new needle is learnt.

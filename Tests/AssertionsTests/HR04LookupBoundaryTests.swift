@@ -47,6 +47,32 @@ import Testing
         #expect(result.violations == kinds, "\(result)")
     }
 
+    /// A connection in the moment in which its name was asked for, or answered, is its use.
+    @Test(arguments: [(3.0, []), (2.999, ["before-tap"])]) func theMomentOfTheQuestionIsItsUse(
+        used: Double, kinds: [String]
+    ) throws {
+        let result = try judge {
+            $0.query("chia.health", at: 3)
+            let own = $0.connect(.browser, "chia.health", at: used)
+            $0.exchange(.browser, "GET", "https://chia.health/x", at: used, on: own)
+            Self.open(&$0, at: 9)
+        }
+        #expect(result.violations == kinds, "\(result)")
+    }
+
+    @Test(arguments: [(3.5, []), (3.501, ["early"])]) func anAnswerInTheMomentOfTheUseCounts(
+        answered: Double, kinds: [String]
+    ) throws {
+        let result = try judge {
+            $0.query("chia.health", at: 0.5)
+            $0.answer("chia.health", at: answered)
+            let own = $0.connect(.browser, "chia.health", at: 3.5)
+            $0.exchange(.browser, "GET", "https://chia.health/x", at: 3.6, on: own)
+            Self.open(&$0, at: 9)
+        }
+        #expect(result.violations == kinds, "\(result)")
+    }
+
     /// An answer of before the question is not its answer.
     @Test func anEarlierAnswerIsNotCounted() throws {
         let result = try judge {

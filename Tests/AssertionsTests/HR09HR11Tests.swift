@@ -185,6 +185,9 @@ import Testing
     @Test func twoKeysFail() throws {
         let result = try judge(key: ScriptedSession.key1, headers: [("Idempotency-Key", ScriptedSession.key2)])
         #expect(result.findings.contains { $0.kind == "several-keys" })
+        #expect(!result.sentence.contains("all the same"), "\(result)")
+        let same = try judge(key: ScriptedSession.key1, headers: [("Idempotency-Key", ScriptedSession.key1)])
+        #expect(same.sentence.hasSuffix(", all the same"), "\(same)")
     }
 
     @Test func theFormMustStay() throws {

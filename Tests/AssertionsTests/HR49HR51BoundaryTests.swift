@@ -36,6 +36,17 @@ import Testing
         #expect(result.violations == kinds, "\(result)")
     }
 
+    /// What was sent before the app was left is no deferred leak, whether the whole URL or its token went.
+    @Test(arguments: [(5.0, []), (30, ["deferred-leak"])] as [(Double, [String])])
+    func theURLOfThisSessionIsNoEarlierOnes(
+        time: Double, kinds: [String]
+    ) throws {
+        for crumb in [ScriptedSession.url, ScriptedSession.token, "a \(ScriptedSession.url)#x b"] {
+            let result = try judge { $0.exchange(.app, "POST", Self.sentry, at: time, body: #"{"crumb":"\#(crumb)"}"#) }
+            #expect(Set(result.violations) == Set(kinds), "\(crumb): \(result)")
+        }
+    }
+
     @Test func theSenderIsNamed() throws {
         func sender(_ who: ScriptedSession.Who) throws -> String {
             try judge { $0.exchange(who, "POST", Self.sentry, at: 30, body: #"{"crumb":"\#(ScriptedSession.url)"}"#) }
@@ -55,6 +66,19 @@ import Testing
             $0.browse(ScriptedSession.url, at: 4.5)
             build(&$0)
         }.judge()["HR-51"]
+    }
+
+    /// A lookup goes with the connection that follows it, whose sender and silence are told.
+    @Test func aLookupBelongsToItsConnection() throws {
+        func code(_ build: (inout ScriptedSession) -> Void) throws -> String? {
+            try ScriptedSession.result("HR-51", .inTheBrowser(), build).reason?.code
+        }
+        #expect(try code { $0.lookup("bit.ly", at: 4.2) } == "actor-unknown")
+        #expect(
+            try code {
+                $0.lookup("bit.ly", at: 4.2)
+                $0.dark(.nobody, "bit.ly", at: 4.3, lastData: 4.4)
+            } == "no-keys")
     }
 
     @Test func aPageOfChiasIsOnlyMentioned() throws {

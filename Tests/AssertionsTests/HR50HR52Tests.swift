@@ -1,6 +1,7 @@
-import Assertions
 import SessionTrace
 import Testing
+
+@testable import Assertions
 
 @Suite struct HR50NoCaptureUploadTests {
     private func judge(
@@ -218,6 +219,20 @@ import Testing
             #expect(result.violations == ["attributed-selection"] && result.severity == .error, "\(body): \(result)")
         }
         #expect(try judge { Self.event(&$0, at: 40, body: #"{"i":"item-4711-abcdeg"}"#) }.verdict == .pass)
+    }
+
+    /// An exception for the one is none for the other.
+    @Test func eventsAndSelectionsAreFoundApart() throws {
+        func fingerprint(at time: Double, _ body: String) throws -> [String] {
+            try judge { Self.event(&$0, at: time, body: body) }.findings.map(\.fingerprint)
+        }
+        let place = ["attribution", "POST /v1/event"]
+        #expect(
+            try fingerprint(at: 4.3, #"{"event":"open"}"#)
+                == [Judgement.fingerprint(["HR-52", "click-event"] + place + ["event"])])
+        #expect(
+            try fingerprint(at: 40, #"{"i":"item-4711-abcdef"}"#)
+                == [Judgement.fingerprint(["HR-52", "attributed-selection"] + place + ["selection"])])
     }
 
     @Test func onlyAttributionAndDeepLinksCount() throws {

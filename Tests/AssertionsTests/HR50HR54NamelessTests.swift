@@ -120,6 +120,8 @@ import Testing
         #expect(try judge("PartnerShop").verdict == .pass)
         #expect(try judge("apsd").verdict == .pass)
         #expect(try judge(nil, lastData: 4.3).verdict == .pass, "before the page was opened")
+        #expect(try judge(nil, lastData: 4.499).verdict == .pass, "a millisecond before")
+        #expect(try judge(nil, lastData: 4.5).reason?.code == "no-keys", "in the moment of the page")
     }
 }
 

@@ -245,6 +245,23 @@ import Testing
         #expect(try judge { $0.dark(.app, "api.partner.example", at: 20, lastData: 21) }.reason?.code == "no-keys")
     }
 
+    /// Where Chia set no cookie, what went around the proxy may still have given it the partner's.
+    @Test func trafficAroundTheProxyIsADoubtWithoutACookieOfChias() throws {
+        func result(_ change: (inout ScriptedSession) -> Void) throws -> RuleResult {
+            var session = ScriptedSession.upToTap()
+            session.exchange(
+                .app, "GET", "https://api.partner.example/me", at: 1,
+                headers: [("authorization", "Bearer \(Self.credential)")])
+            session.browse("https://chia.health/start", at: 5, headers: [("cookie", "seen=aa77BB99cc22DD44")])
+            change(&session)
+            session.mark(.end, at: 80)
+            return try session.judge()["HR-53"]
+        }
+        let seen = try result { _ in }
+        #expect(seen.verdict == .pass, "\(seen)")
+        #expect(try result { $0.blindSpot(.bypass, from: nil, at: 20, until: 21, on: nil) }.reason?.code == "bypass")
+    }
+
     @Test func noCookieOfChiasIsNotApplicable() throws {
         var session = ScriptedSession.upToTap()
         session.mark(.end, at: 80)

@@ -21,6 +21,15 @@ import Testing
         #expect(try judge { $0.dark(.app, host, at: 20, lastData: 21) }.reason?.code == code)
     }
 
+    /// After a handoff, an answer that should have brought a URL and did not.
+    @Test func anAnswerWithoutAURLIsADoubt() throws {
+        let result = try judge {
+            $0.tap(.share, at: 20)
+            $0.share(at: 20.1, key: ScriptedSession.key2, url: "none")
+        }
+        #expect(result.reason?.code == "handoff-url-unknown", "\(result)")
+    }
+
     @Test(
         arguments: [
             (.app, "api.partner.example", "undecodable-content"), (.app, "sdk.vendor.example", nil),

@@ -143,6 +143,23 @@ import Testing
         #expect(result.violations == (isOfPerson ? [] : ["automatic-return"]), "\(result)")
     }
 
+    /// A document that no page asked for, and that is no page: a HEAD of the browser's own.
+    @Test(
+        arguments: [
+            ("none", "document", nil), ("none", "empty", "initiator-unknown"),
+            ("cross-site", "document", "initiator-unknown"),
+        ] as [(String, String, String?)]) func whatThePersonAskedForHasNoPage(
+            site: String, destination: String, code: String?
+        ) throws
+    {
+        let result = try judge {
+            $0.exchange(
+                .browser, "HEAD", Self.back, at: 60,
+                headers: [("sec-fetch-site", site), ("sec-fetch-dest", destination)])
+        }
+        #expect(result.reason?.code == code && result.violations == [], "\(result)")
+    }
+
     /// What the browser fetches ahead by itself, of no page, is no callback; and a HEAD for a picture is a picture.
     @Test func whatNoPageStartedIsNoCallback() throws {
         let ahead = try judge {

@@ -49,6 +49,20 @@ import Testing
         #expect(Self.result(Self.err).sentence == "an error")
     }
 
+    /// What is a violation only because something was not seen is none beside a doubt, and is told all the same.
+    @Test func aDoubtUndoesWhatRestsOnSilence() {
+        func silent(_ judgement: inout Judgement) {
+            judgement.violation("s", "an answer never came", evidence: [], restsOnSilence: true)
+        }
+        #expect(Self.result(silent).verdict == .fail)
+        let doubted = Self.result {
+            silent(&$0)
+            Self.doubt(&$0)
+        }
+        #expect(doubted.verdict == .inconclusive, "\(doubted)")
+        #expect(doubted.sentence == "a doubt; beside that, an answer never came")
+    }
+
     @Test func aWarningHidesNoDoubt() {
         let alone = Self.result(Self.warn)
         #expect(alone.verdict == .fail && alone.severity == .warning)

@@ -22,16 +22,15 @@ struct Foreground: Hashable, Sendable {
 struct ForegroundFinder {
     /// A return link brings the app to the front: the two marks are this close together, in either order.
     static let returnWindow = Nanoseconds.seconds(2)
-    /// Moments that are kept.
-    static let limit = 1_000
-
     private enum Event {
         case mark(Mark)
         case projection(String?)
     }
 
-    /// The moments in order of time. `handoffs` are the moments at which a handoff may have begun.
-    static func foregrounds(marks: [Mark], projections: [Projection], handoffs: [Instant]) -> [Foreground] {
+    /// The first moments, up to a limit, in order of time. `handoffs` are the moments at which a handoff may have begun.
+    static func foregrounds(
+        marks: [Mark], projections: [Projection], handoffs: [Instant], limit: Int
+    ) -> [Foreground] {
         let firstHandoff = handoffs.min() ?? .distantFuture
         let returns = marks.filter { $0.kind == .return }.map(\.span.earliest)
         var timeline: [(time: Instant, event: Event)] = marks.map { ($0.span.earliest, .mark($0)) }

@@ -13,6 +13,8 @@ struct Session {
     let span: TimeSpan
 
     let marks: MarkBook.Reading
+    /// Times of one kind that a rule looks at, each for all that stayed unread in it; that there are more is a doubt.
+    let windowLimit: Int
     let attempts: [Attempt]
     /// Requests that say what a session request says, on a path that the policy does not name, without a handoff URL in
     /// their answer.

@@ -63,7 +63,8 @@ extension SessionModel {
         let chiaRequests = chiaRequests.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) }
         return Session(
             policy: policy, roles: roles, redactor: redactor, summary: summary,
-            isWhole: hasEnded && summary.isComplete, span: span(attempts), marks: reading, attempts: attempts,
+            isWhole: hasEnded && summary.isComplete, span: span(attempts), marks: reading, windowLimit: limits.windows,
+            attempts: attempts,
             unlistedRequests: unlistedRequests(beside: attempts),
             bursts: bursts, inferredPartner: inferred,
             projections: projections, requests: requestLog,
@@ -93,7 +94,8 @@ extension SessionModel {
             operations: Operation.all(of: attempts),
             foregrounds: ForegroundFinder.foregrounds(
                 marks: reading.marks, projections: projections,
-                handoffs: reading.taps.filter(\.isAction).map(\.span.earliest) + attempts.map(\.started) + opened))
+                handoffs: reading.taps.filter(\.isAction).map(\.span.earliest) + attempts.map(\.started) + opened,
+                limit: limits.windows))
     }
 
     /// What says that it is a session request, and counts as none: its path is neither the policy's nor an attempt's.

@@ -73,8 +73,6 @@ enum NoSessionBeforeShareTap: Rule {
             if judgement.doubts.isEmpty, !session.taps.isEmpty { session.doubtSessionTraffic(&judgement) }
         } else {
             session.doubtSessionTraffic(&judgement)
-        }
-        if !session.attempts.isEmpty || !session.taps.isEmpty {
             session.doubtUnsentSessions(beforeTaps: true, &judgement)
         }
         session.doubtPolicy(&judgement)

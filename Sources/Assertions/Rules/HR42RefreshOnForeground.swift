@@ -51,7 +51,7 @@ enum RefreshOnForeground: Rule {
         judgement.passSentence =
             "\(counted(refreshed, "time")) back with an item on the screen, each followed by a projection within \(slowest)"
         session.doubtMarks(&judgement)
-        session.doubtLeftOut(session.foregroundMarks, of: ForegroundFinder.limit, "times back", &judgement)
+        session.doubtLeftOut(session.foregroundMarks, "times back", &judgement)
         session.assumePartner(&judgement)
     }
 

@@ -45,7 +45,7 @@ enum NoOutcomeInference: Rule {
             "\(counted(requests, "request")) of the app within \(window) of \(counted(times, "time")) back, all expected, none speaks of an outcome"
         guard times > 0 else { return }
         session.doubtMarks(&judgement)
-        session.doubtLeftOut(session.foregroundMarks, of: ForegroundFinder.limit, "times back", &judgement)
+        session.doubtLeftOut(session.foregroundMarks, "times back", &judgement)
     }
 
     private static func judge(

@@ -34,7 +34,7 @@ enum NoBackgroundObservation: Rule {
         session.doubtLeftOut(absences.count, "absences", &judgement)
         var longest = Nanoseconds(0)
         var requests = 0
-        for absence in absences.prefix(Session.windowLimit) {
+        for absence in absences.prefix(session.windowLimit) {
             longest = max(longest, Nanoseconds(absence.until.nanoseconds(since: absence.from)))
             judgement.looked(at: absence.evidence)
             var groups: [String: [LoggedRequest]] = [:]

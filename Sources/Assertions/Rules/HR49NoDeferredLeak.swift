@@ -32,7 +32,7 @@ enum NoDeferredLeak: Rule {
             for hit in leak.hits where hit.isHandoffToken {
                 if let launch, leak.started >= launch {
                     report(leak, hit, launch, session, &judgement)
-                } else if isOfEarlierSession(hit, session) {
+                } else if isOfEarlierSession(hit.matched, session) {
                     report(leak, hit, nil, session, &judgement)
                 }
             }
@@ -86,11 +86,6 @@ enum NoDeferredLeak: Rule {
     }
 
     /// Whether a token is none of those that this trace's own sessions brought or opened.
-    private static func isOfEarlierSession(_ hit: LeakHit, _ session: Session) -> Bool {
-        if hit.needle?.kind == .handoffURL { return false }
-        return isOfEarlierSession(hit.matched, session)
-    }
-
     private static func isOfEarlierSession(_ value: Secret, _ session: Session) -> Bool {
         // A piece of a token of this trace's is that token's.
         if session.urls.contains(where: { $0.token.utf8.starts(with: value.bytes) }) { return false }

@@ -32,7 +32,7 @@ enum NoCaptureUpload: Rule {
             ? [.opened, .kill, .launch, .end] : [.background, .kill, .launch, .end]
         let times = session.handoffTimes(until: ends)
         var looked = 0
-        for time in times.prefix(Session.windowLimit) {
+        for time in times.prefix(session.windowLimit) {
             judgement.exercised()
             for request in session.requests.requests(from: time.earliest, until: time.latest.advanced(byNanoseconds: 1))
             {

@@ -40,7 +40,7 @@ enum NoShortenerOrPreview: Rule {
             contacts += 1
             judge(request, kind, times, isTold: told.contains(request.id), session, &judgement)
         }
-        for time in times.prefix(Session.windowLimit) {
+        for time in times.prefix(session.windowLimit) {
             for contact in session.vendorContacts(in: time, where: \.isAboutLinks) where !contact.hasRequests {
                 contacts += 1
                 judge(contact, session, &judgement)
@@ -51,9 +51,6 @@ enum NoShortenerOrPreview: Rule {
             ? "no contact with a shortener, redirector or link preview service"
             : "\(counted(contacts, "contact")) with shorteners, redirectors and link preview services, none by the app with a link or during the handoff"
         session.doubtLeftOut(times.count, "handoffs", &judgement)
-        session.doubtRequestLog(&judgement)
-        session.doubtBypass(&judgement)
-        session.doubtCapture(&judgement)
         // A neutral URL can be given away as soon as a projection names it.
         let since = (times.map(\.earliest) + session.urls.map(\.since) + session.neutralURLs.map(\.since)).min()
         guard let since else { return }

@@ -30,7 +30,7 @@ enum CraftedReturnIgnored: Rule {
         judgement.idleSentence = "no return link with crafted values was followed"
         let returns = session.marks([.return]).filter { !crafted($0).isEmpty }
         session.doubtLeftOut(returns.count, "returns with crafted values", &judgement)
-        for mark in returns.prefix(Session.windowLimit) {
+        for mark in returns.prefix(session.windowLimit) {
             judgement.looked(at: session.evidence(mark))
             let values = crafted(mark).filter { $0.utf8.count >= shortest }
             guard !values.isEmpty else {

@@ -33,7 +33,7 @@ enum ReturnGoesHome: Rule {
         // Projections that had been asked for before.
         var known: Set<Substring> = []
         var seen = Instant.distantPast
-        for window in windows.prefix(Session.windowLimit) {
+        for window in windows.prefix(session.windowLimit) {
             judgement.looked(at: session.evidence(window.mark))
             for request in session.requests.requests(from: seen, until: window.from)
             where session.purpose(of: request) == .projection {
@@ -111,14 +111,11 @@ struct ReturnWindow {
 }
 
 extension Session {
-    /// Times of one kind that a rule looks at, each for all that stayed unread in it; that there are more is a doubt.
-    static let windowLimit = 1_000
-
     /// Says that a rule did not look at all times of one kind.
-    func doubtLeftOut(_ count: Int, of limit: Int = windowLimit, _ nouns: String, _ judgement: inout Judgement) {
-        guard count > limit else { return }
+    func doubtLeftOut(_ count: Int, _ nouns: String, _ judgement: inout Judgement) {
+        guard count > windowLimit else { return }
         judgement.doubt(
-            "state-given-up", "there are \(count) \(nouns), and only the first \(limit) were looked at",
+            "state-given-up", "there are \(count) \(nouns), and only the first \(windowLimit) were looked at",
             remedy: "record fewer of them at a time")
     }
 
