@@ -100,6 +100,33 @@ import Testing
         #expect(failed.lookedAt.count == 1, "\(failed.lookedAt)")
     }
 
+    @Test(arguments: [("", "HEAD of the handoff URL: "), ("?v=1", "HEAD of a variant of the handoff URL: ")])
+    func whatWasAskedForIsNamed(query: String, words: String) throws {
+        let result = try judge { $0.exchange(.app, "HEAD", ScriptedSession.url + query, at: 6) }
+        #expect(result.violations == ["head"] && result.sentence.hasPrefix(words), "\(result)")
+    }
+
+    /// A page that sends no Referer names itself by its Origin; and what Chia redirects to is no probe.
+    @Test(arguments: [true, false]) func whatChiaStartedOtherwiseThanByAPageItNamesIsNotTheApps(isRedirected: Bool)
+        throws
+    {
+        func judge(host: String) throws -> RuleResult {
+            try self.judge {
+                if isRedirected {
+                    $0.exchange(
+                        .browser, "GET", "https://\(host)/go", at: 60, status: 302,
+                        responseHeaders: [("location", ScriptedSession.neutral)])
+                }
+                $0.exchange(
+                    .browser, "GET", ScriptedSession.neutral, at: 61,
+                    headers: isRedirected ? [] : [("origin", "https://\(host)")])
+            }
+        }
+        let own = try judge(host: "www.chia.health")
+        #expect(own.verdict == .pass && own.information == ["not-the-app"], "\(own)")
+        #expect(try judge(host: "www.vendor.example").violations == ["fetch"])
+    }
+
     @Test func anotherSessionsURLIsLookedAtToo() throws {
         let fetched = try judge { $0.exchange(.app, "GET", ScriptedSession.otherURL, at: 6) }
         #expect(fetched.violations == ["fetch"])
@@ -153,6 +180,23 @@ import Testing
                 ])
         }
         #expect(result.findings.map(\.kind) == (kind.isEmpty ? [] : [kind]), "\(result)")
+    }
+
+    @Test func aPrefetchOpensNothingAndWhatTheAppFetchedNeither() throws {
+        let ahead = [
+            ("sec-fetch-site", "none"), ("sec-fetch-dest", "document"), ("sec-fetch-mode", "navigate"),
+            ("sec-purpose", "prefetch"),
+        ]
+        let twice = try judge {
+            $0.exchange(.browser, "GET", ScriptedSession.neutral, at: 60, headers: ahead)
+            $0.exchange(.browser, "GET", ScriptedSession.neutral, at: 70, headers: ahead)
+        }
+        #expect(twice.findings.map(\.kind) == ["prefetch"], "\(twice)")
+        let fetched = try judge {
+            $0.exchange(.app, "GET", ScriptedSession.neutral, at: 60, headers: [("accept", "text/html")])
+            $0.exchange(.browser, "GET", ScriptedSession.neutral, at: 70, headers: ahead)
+        }
+        #expect(fetched.findings.map(\.kind) == ["fetch", "prefetch"], "\(fetched)")
     }
 
     @Test func aPrefetchOfWhatOnlyTheAppOrAnotherPageOpenedIsOne() throws {

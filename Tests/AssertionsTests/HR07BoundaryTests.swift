@@ -156,6 +156,7 @@ import Testing
         ("watched", "second-key"), ("unwatched", "burst-end-not-seen"), ("dark", "burst-end-not-seen"),
         ("dark as it ended", "burst-end-not-seen"), ("dark before", "second-key"), ("opened late", "second-key"),
         ("other opened late", "burst-end-not-seen"), ("fetched late", "burst-end-not-seen"),
+        ("fetched by the app", "burst-end-not-seen"),
         ("another host dark", "second-key"),
     ]) func whoMayHaveLeftMayTapAgain(what: String, kind: String) throws {
         let result = try judge {
@@ -174,9 +175,9 @@ import Testing
             switch what {
             case "opened late": $0.browse(ScriptedSession.url, at: 6)
             case "other opened late": $0.browse(ScriptedSession.otherURL, at: 6)
-            case "fetched late":
-                $0.exchange(
-                    .browser, "GET", ScriptedSession.url, at: 6, headers: [("sec-fetch-dest", "empty")])
+            case "fetched late": $0.exchange(.browser, "GET", ScriptedSession.url, at: 6)
+            case "fetched by the app":
+                $0.exchange(.app, "GET", ScriptedSession.url, at: 6, headers: [("accept", "text/html")])
             default: break
             }
         }

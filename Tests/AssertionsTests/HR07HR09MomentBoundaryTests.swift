@@ -64,7 +64,8 @@ import Testing
 
 /// A burst that brought no URL, and what the browser opened after it.
 @Suite struct HR09OneExternalNavigationPerBurstWithoutURLBoundaryTests {
-    /// A share from 4.1 that is answered after `took`, a tap at 20 and what came of it; the URL is opened at 21.
+    /// A share from 4.1 that is answered after `took`, a tap at 20 and what came of it; the URL is opened at 21. The app
+    /// was left before that tap, so that it begins a burst.
     private func isHeldAgainstIt(
         took: Double = 0.1, opened: Double? = 4.5, _ build: (inout ScriptedSession) -> Void
     ) throws -> Bool {
@@ -72,6 +73,8 @@ import Testing
         session.tap(.share, at: 4)
         session.share(at: 4.1, took: took)
         if let opened { session.browse(ScriptedSession.url, at: opened) }
+        session.mark(.background, at: 8)
+        session.mark(.foreground, at: 15)
         build(&session)
         session.tap(.share, at: 20)
         session.browse(ScriptedSession.url, at: 21)

@@ -22,6 +22,29 @@ import Testing
         #expect(result.violations == kinds, "\(result)")
     }
 
+    /// Which of two taps in one moment came first can't be told, and share may have been the later one.
+    @Test(arguments: [(4.0, []), (3.999, ["session-after-neutral"])] as [(Double, [String])])
+    func aShareTapInTheNeutralTapsOwnMomentMayHaveMadeIt(time: Double, kinds: [String]) throws {
+        let result = try judge {
+            $0.tap(.share, at: time)
+            $0.share(at: 4.1)
+            $0.browse(ScriptedSession.neutral, at: 4.5)
+        }
+        #expect(result.violations == kinds, "\(result)")
+    }
+
+    /// The mark's clock is known to 50 ms, and the request was over before the mark.
+    @Test(arguments: [(3.95, "clock-bound"), (3.949, nil)] as [(Double, String?)])
+    func aRequestAtTheEdgeOfWhatTheMarkIsKnownToMayBeEitherSide(time: Double, code: String?) throws {
+        var session = ScriptedSession.upToTap()
+        session.mark(.tap, .neutral, at: 4, onTraceClock: false)
+        session.share(at: time, took: 0.01)
+        session.browse(ScriptedSession.neutral, at: 4.5)
+        session.mark(.end, at: 200)
+        let result = try session.judge()["HR-25"]
+        #expect(result.reason?.code == code && result.violations == [], "\(result)")
+    }
+
     @Test func anOpeningInTheTapsOwnMomentIsItsOwn() throws {
         let result = try judge { $0.browse(ScriptedSession.neutral, at: 4) }
         #expect(result.verdict == .pass && result.sentence.hasSuffix("at most 0 s after"), "\(result)")

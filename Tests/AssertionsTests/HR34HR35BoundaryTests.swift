@@ -59,6 +59,43 @@ import Testing
         #expect(result.violations == [], "\(result)")
     }
 
+    @Test(arguments: [(5.0, []), (5.001, ["warmup"])] as [(Double, [String])])
+    func aConnectionInTheMomentOfAHandoverIsNotAheadOfTheNext(time: Double, kinds: [String]) throws {
+        let result = try judge {
+            $0.tap(.share, at: 4)
+            $0.share(at: 4.1)
+            $0.mark(.opened, at: 5)
+            $0.connect(.browser, "chia.health", at: time)
+            $0.mark(.opened, at: 9)
+            Self.open(&$0, at: 9.5)
+        }
+        #expect(result.violations == kinds, "\(result)")
+    }
+
+    /// From the moment of the first page on, nothing comes ahead of it, of whichever device.
+    @Test(arguments: [(4.5, nil), (4.499, "several-devices")] as [(Double, String?)])
+    func whatComesInThePagesMomentIsNotAheadOfIt(time: Double, code: String?) throws {
+        let result = try judge {
+            $0.tap(.share, at: 4)
+            $0.share(at: 4.1)
+            Self.open(&$0, at: 4.5)
+            $0.clientAddress = IPAddress(ipv4: 0x0A00_0009)
+            $0.connect(.browser, "chia.health", at: time)
+        }
+        #expect(result.reason?.code == code, "\(result)")
+    }
+
+    /// A tap in the page's own moment led to it, and one after it did not.
+    @Test(arguments: [(4.5, "host-unknown"), (4.501, nil)] as [(Double, String?)])
+    func aConnectionWithoutANameBeforeWhatLedToThePageMayBeOne(tap: Double, code: String?) throws {
+        let result = try judge {
+            $0.dark(.nobody, "203.0.113.9", at: 3, lastData: 3.5, hello: false)
+            $0.tap(.neutral, at: tap)
+            Self.open(&$0, at: 4.5)
+        }
+        #expect(result.reason?.code == code, "\(result)")
+    }
+
     @Test func withoutAPageWhatComesBeforeTheTapIsAheadAllTheSame() throws {
         let result = try judge {
             $0.connect(.browser, "chia.health", at: 3)

@@ -86,6 +86,11 @@ import Testing
         #expect(kinds(result) == Array(repeating: "opened-on-unsafe-evidence", count: count), "\(result)")
     }
 
+    @Test func whatTheBrowserFetchesBeforeTheTapIsNoOpeningEither() throws {
+        let result = try opening { $0.exchange(.browser, "HEAD", ScriptedSession.url, at: 7) }
+        #expect(kinds(result) == ["opened-on-unsafe-evidence"], "\(result)")
+    }
+
     @Test func whatTheAppFetchesIsNoOpening() throws {
         #expect(try !kinds(opening(by: .app)).contains("opened-on-unsafe-evidence"))
     }
@@ -118,6 +123,27 @@ import Testing
     @Test func aTraceThatGoesOnForAsLongAsAShareMayTakeShowsThatNoneCame() throws {
         #expect(try judge(to: 13.1) { Self.unsafe(&$0, at: 3.1) }.verdict == .pass)
         #expect(try judge(to: 13) { Self.unsafe(&$0, at: 3.1) }.reason?.code == "trace-ended")
+    }
+
+    @Test func aRecorderThatStoppedMayHaveMissedTheShare() throws {
+        let result = try judge(to: 8) {
+            Self.unsafe(&$0, at: 3.1)
+            $0.blindSpot(.recordingStopped, from: nil, at: 8, until: 8, on: nil)
+        }
+        #expect(result.reason?.code == BlindSpot.Reason.recordingStopped.rawValue, "\(result)")
+    }
+
+    @Test func aPartnerThatNoPolicyNamesIsAnAssumption() throws {
+        func assumptions(policy: String) throws -> [String] {
+            try judge {
+                $0.policyText = policy
+                $0.tap(.share, at: 2)
+                $0.share(at: 2.1)
+                Self.unsafe(&$0, at: 5.1)
+            }.assumptions.map(\.code)
+        }
+        #expect(try assumptions(policy: "timing: {tap-to-request: 10s}\n") == ["partner-inferred"])
+        #expect(try assumptions(policy: ScriptedSession().policyText) == [])
     }
 
     @Test func aResendAtTheAnswersMomentIsNoShareAfterIt() throws {

@@ -75,8 +75,9 @@ import Testing
     }
 
     @Test func aPartnerThatCouldNotBeReachedIsNotTheApps() throws {
-        #expect(
-            try judge { $0.unreachable(.app, "api.partner.example", at: 61) }.reason?.code == "dial-failed")
+        let result = try judge { $0.unreachable(.app, "api.partner.example", at: 61) }
+        #expect(result.reason?.code == "dial-failed", "\(result)")
+        #expect(result.sentence.hasPrefix("no projection after the foreground mark, but "), "\(result)")
         #expect(try judge { $0.unreachable(.app, "sdk.vendor.example", at: 61) }.violations == ["no-refresh"])
     }
 

@@ -24,9 +24,8 @@ enum NoProbeOfHandoffURL: Rule {
         var navigations = 0
         for record in session.chiaRequests where record.method != "CONNECT" {
             let name: String
-            if let (url, isExact) = session.handoffURL(askedBy: record) {
+            if let (_, isExact) = session.handoffURL(askedBy: record) {
                 name = isExact ? "the handoff URL" : "a variant of the handoff URL"
-                _ = url
             } else if let (_, isExact) = session.neutralURL(askedBy: record) {
                 name = isExact ? "the neutral URL" : "a variant of the neutral URL"
             } else if record.address.map({ Token.first(in: $0.path) != nil }) ?? false {

@@ -49,8 +49,9 @@ enum NeutralPathDirect: Rule {
     }
 
     private static func judgeRequests(after burst: Burst, _ session: Session, _ judgement: inout Judgement) {
+        // A tap on share in the neutral tap's own moment may as well have been the later one.
         let next = session.taps.first {
-            ($0.target == .share || $0.target == nil) && $0.span.earliest > burst.started
+            ($0.target == .share || $0.target == nil) && $0.span.earliest >= burst.started
         }
         for attempt in session.attempts where attempt.started >= burst.reach {
             if let next, attempt.started >= next.reach { break }

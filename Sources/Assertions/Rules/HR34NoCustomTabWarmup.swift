@@ -107,7 +107,8 @@ enum NoCustomTabWarmup: Rule {
             case .within, .after: break
             }
         }
-        guard let mark = handovers.first(where: { $0.span.earliest > contact.time }), mark.span.earliest <= page else {
+        // What comes in the moment of a handover, as of a tap, is its own and not ahead of the next one.
+        guard let mark = handovers.first(where: { $0.span.earliest >= contact.time }), mark.span.earliest <= page else {
             return nil
         }
         let gap = Nanoseconds(mark.span.earliest.nanoseconds(since: contact.time))

@@ -95,7 +95,6 @@ enum UnsafeEvidenceFailsSafe: Rule {
         switch state {
         case .safe?, nil: return
         case .unknown(let projection)?:
-            judgement.exercised()
             judgement.doubt(
                 "body-not-whole",
                 "attempt \(attempt.number) follows an answer to \(projection.record.subject) that is not whole in the trace",
