@@ -60,6 +60,19 @@ import Testing
         #expect(result.violations == kinds, "\(result)")
     }
 
+    /// A connection that was never used is a finding of its own, and the lookup that led to it none: from the moment of the
+    /// question to two seconds after it.
+    @Test(arguments: [(3.0, 2.999, 1), (3, 3, 0), (1.5, 3.5, 0), (1.5, 3.501, 1)])
+    func aSpareConnectionIsTheLookupsUse(asked: Double, connected: Double, lookups: Int) throws {
+        let result = try judge {
+            $0.query("chia.health", at: asked)
+            $0.connect(.browser, "chia.health", at: connected)
+            Self.open(&$0, at: 9)
+        }
+        #expect(result.findings.count { $0.message.hasPrefix("DNS query") } == lookups, "\(result)")
+        #expect(result.findings.contains { $0.message.hasPrefix("an unused connection") }, "\(result)")
+    }
+
     @Test(arguments: [(3.5, []), (3.501, ["early"])]) func anAnswerInTheMomentOfTheUseCounts(
         answered: Double, kinds: [String]
     ) throws {
