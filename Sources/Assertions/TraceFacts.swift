@@ -55,7 +55,7 @@ public struct TraceFacts: Hashable, Sendable {
     var afterReturn: Traffic?
     /// Digests of the return links that Chia gave.
     var returnLinks: [String: Evidence] = [:]
-    /// Why some of it may be missing: session requests or pages of Chia that could not be read.
+    /// Why some of it may be missing: session requests or pages of Chia that could not be read, or were not captured.
     var sessionGap: InconclusiveReason?
     var browserGap: InconclusiveReason?
     /// The policy's exceptions for rules over several traces, and the day that counts for them.
@@ -90,10 +90,14 @@ struct TraceFactsMaker {
         for link in session.returnLinks {
             facts.returnLinks[session.redactor.digest(link.text)] = link.evidence
         }
+        let unseen = gap {
+            session.doubtBypass(&$0)
+            session.doubtCapture(&$0)
+        }
         facts.sessionGap =
-            gap { session.doubtSessionTraffic(&$0) } ?? cut(session.attempts.count, "session requests")
+            gap { session.doubtSessionTraffic(&$0) } ?? unseen ?? cut(session.attempts.count, "session requests")
         facts.browserGap =
-            gap { session.doubtChiaHoles(exceptBrowser: false, &$0) } ?? darkChia
+            gap { session.doubtChiaHoles(exceptBrowser: false, &$0) } ?? darkChia ?? unseen
             ?? cut(facts.openings.count, "openings of a handoff URL")
         facts.identity = identity(of: facts)
         facts.exceptions = session.policy.exceptions.filter { SetRuleCatalogue.ids.contains($0.rule) }

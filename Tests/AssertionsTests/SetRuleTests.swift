@@ -67,6 +67,25 @@ import Testing
         #expect(result.findings[0].evidence.allSatisfy { $0.subject.hasPrefix("run-") })
     }
 
+    /// What one trace did not capture may hold the other's key, or the other's opening.
+    @Test(arguments: [("bypass", "bypass"), ("drops", "capture-drops")]) func whatWasNotCapturedIsADoubt(
+        what: String, code: String
+    ) throws {
+        let verdicts = try [4.0, 100].map { time in
+            try Self.run {
+                let isFirst = time == 4
+                if !isFirst, what == "bypass" { $0.blindSpot(.bypass, from: nil, at: 110, until: 111, on: nil) }
+                if !isFirst, what == "drops" { $0.dropped = 3 }
+                Self.share(&$0, at: time, key: isFirst ? ScriptedSession.key1 : ScriptedSession.key2)
+                $0.browse(isFirst ? ScriptedSession.url : ScriptedSession.otherURL, at: time + 0.5)
+            }
+        }
+        for rule in ["HR-12", "HR-26"] {
+            let result = try Self.result(rule, verdicts)
+            #expect(result.reason?.code == code && result.sentence.contains("run-2.pcapng"), "\(result)")
+        }
+    }
+
     @Test func moreThanIsKeptOfATraceIsADoubt() throws {
         var scripted = ScriptedSession()
         scripted.policyText = ScriptedSession.returnPolicy
