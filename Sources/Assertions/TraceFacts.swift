@@ -160,6 +160,7 @@ struct TraceFactsMaker {
 
     private var openings: [TraceFacts.Opening] {
         let acts = session.marks([.tap, .opened]).map(\.span.latest).sorted()
+        // One more than is allowed tells that there are more.
         var openings: [TraceFacts.Opening] = []
         for record in session.chiaRequests
         where record.actor.actor == .browser && record.isNavigation && openings.count <= limit {

@@ -1,23 +1,27 @@
 internal import CJemalloc
 
-/// Memory that was freed and that the allocator keeps.
-///
-/// Every thread has a heap (an arena, jemalloc(3)) and a cache of its own, so that none waits for another's.
+/// Memory that was freed and that the allocator keeps: in heaps (arenas, jemalloc(3)), of which few threads share one.
 public enum FreedMemory {
     /// How long freed pages stay with their heap, in milliseconds: the next burst of a relay takes them again, and what a crowd
     /// of connections needed goes back, wherever in the heap it lies.
-    private static let delay = 50
+    static let delay = 50
 
-    /// Has freed pages go back to the system soon, and not in some ten seconds. To be called once, early, by a process that
-    /// runs for long and whose crowds come and go.
+    /// Has freed pages go back to the system soon, and not in some ten seconds; also of heaps that nobody touches meanwhile. To
+    /// be called once, early, by a process that runs for long and whose crowds come and go.
     public static func returnSoon() {
-        // Of heaps that are to come, and of those that are there (4096: all of them).
+        var heaps: UInt32 = 0
+        var size = MemoryLayout.size(ofValue: heaps)
+        guard mallctl("arenas.narenas", &heaps, &size, nil, 0) == 0 else { return }
+        // Of heaps that are to come, and of those that are there; what fails is one that was never made.
         setDelay(delay, of: "arenas")
-        setDelay(delay, of: "arena.4096")
+        for heap in 0..<heaps { setDelay(delay, of: "arena.\(heap)") }
+        // A heap looks at the time only while it is used: a thread of the allocator's looks at those that rest.
+        var isOn = true
+        _ = mallctl("background_thread", nil, nil, &isOn, MemoryLayout.size(ofValue: isOn))
     }
 
-    /// Gives the calling thread a new heap, of which freed pages go back at once: for one that takes much, keeps it or not, and
-    /// is in no hurry.
+    /// Gives the calling thread a new heap, which stays for as long as the process, and of which freed pages go back at once:
+    /// for one that takes much, keeps it or not, and is in no hurry.
     public static func returnAtOnceOnThisThread() {
         var heap: UInt32 = 0
         var size = MemoryLayout.size(ofValue: heap)
@@ -26,11 +30,16 @@ public enum FreedMemory {
         _ = mallctl("thread.arena", nil, nil, &heap, size)
     }
 
-    /// What fails leaves the usual delay.
+    /// Pages that were used and are free ("dirty") go back after so long.
     private static func setDelay(_ milliseconds: Int, of heaps: String) {
         var delay = milliseconds
-        for kind in ["dirty", "muzzy"] {
-            _ = mallctl("\(heaps).\(kind)_decay_ms", nil, nil, &delay, MemoryLayout.size(ofValue: delay))
-        }
+        _ = mallctl("\(heaps).dirty_decay_ms", nil, nil, &delay, MemoryLayout.size(ofValue: delay))
+    }
+
+    /// The delay of a heap, or of those to come ("arenas"), in milliseconds; nil when there is no such heap.
+    static func delay(of heaps: String) -> Int? {
+        var delay = 0
+        var size = MemoryLayout.size(ofValue: delay)
+        return mallctl("\(heaps).dirty_decay_ms", &delay, &size, nil, 0) == 0 ? delay : nil
     }
 }

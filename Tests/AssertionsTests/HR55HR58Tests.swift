@@ -62,6 +62,17 @@ import Testing
         #expect(result.findings.map(\.kind) == ["secret"], "\(result.sentence)")
     }
 
+    /// What a search for hashes left out is a doubt of this rule's alone.
+    @Test func aRequestWithTooManyWordsIsADoubt() throws {
+        let words = String(repeating: "a.b-c_d:", count: 40_000)
+        var session = ScriptedSession.conformingShare()
+        session.policyText += Self.hashes
+        session.exchange(.app, "POST", "https://logs.vendor.example/x", at: 6, body: words)
+        let verdict = try session.judge()
+        #expect(verdict["HR-55"].reason?.code == "decode-budget", "\(verdict["HR-55"])")
+        #expect(verdict["HR-01"].verdict == .pass && verdict["HR-36"].verdict == .pass)
+    }
+
     @Test func aRequestThatCannotBeLookedIntoIsADoubt() throws {
         func judged(_ coding: String, _ type: String, _ host: String = "logs.vendor.example") throws -> RuleResult {
             try judge {

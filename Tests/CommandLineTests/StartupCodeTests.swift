@@ -18,7 +18,8 @@ import Testing
             ("7f1000000000-7f1000001000 rwxp 00001000 fe:00 1234   /usr/lib/libssl.so.3", nil),
             ("7f1000000000-7f1000001000 r-xp 00000000 00:00 0", nil),
             ("7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0      [vdso]", nil),
-            ("7f1000001000-7f1000001000 r-xp 00001000 fe:00 1234   /usr/lib/libssl.so.3", nil), ("", nil),
+            ("7f1000001000-7f1000001000 r-xp 00001000 fe:00 1234   /usr/lib/libssl.so.3", nil),
+            ("7f1000000000-7f1000001000 r-xp 00000000 00:01 7      /memfd:code", nil), ("", nil),
             ("x-y r-xp 0 0 0 /a", nil),
         ] as [(String, Range<UInt>?)])
     func codeOfFilesAloneIsForgotten(line: String, range: Range<UInt>?) {

@@ -29,7 +29,7 @@ struct ChunkedArray<Element: Sendable>: RandomAccessCollection, Sendable {
     }
 
     /// Puts the elements from `start` on, in any order, among those before them, which are sorted. What is before the first
-    /// of them stays untouched, and nothing but them is copied.
+    /// of them stays untouched, and only they are held twice meanwhile.
     mutating func sort(from start: Int, by areInIncreasingOrder: (Element, Element) -> Bool) {
         let added = self[start...].sorted(by: areInIncreasingOrder)
         var (rest, old, place) = (added.count, start, count)

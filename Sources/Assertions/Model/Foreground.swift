@@ -22,6 +22,7 @@ struct Foreground: Hashable, Sendable {
 struct ForegroundFinder {
     /// A return link brings the app to the front: the two marks are this close together, in either order.
     static let returnWindow = Nanoseconds.seconds(2)
+
     private enum Event {
         case mark(Mark)
         case projection(String?)

@@ -32,7 +32,8 @@ extension SessionModel {
         if let record, let gap = gaps.first {
             var reason = BlindSpot.Reason.undecodableContent
             if case .budget = gap.reason { reason = .decodeBudget }
-            if !contents.keep(ContentGap(record: record, reason: reason)) { giveUp("unread answers") }
+            let isKept = contents.keep(ContentGap(record: record, reason: reason))
+            if !isKept { giveUp("messages that could not be looked into") }
         }
         guard !hits.isEmpty else { return }
         guard contents.leaks[exchange.id] != nil || contents.leaks.count < limits.hits else {

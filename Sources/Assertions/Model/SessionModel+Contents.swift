@@ -27,7 +27,7 @@ extension SessionModel {
             if exchange.end == .notSeen, actor.actor != .os,
                 !contents.keep(ContentGap(record: record.made(), reason: .tcpHole))
             {
-                giveUp("unread answers")
+                giveUp("messages that could not be looked into")
             }
             return
         }
@@ -61,7 +61,8 @@ extension SessionModel {
         let content = MessageContent.content(of: response, limit: Projection.limit)
         let isTorn = record.exchange.end == .notSeen || record.exchange.end == .traceEnded
         if !content.isWhole, isTorn || record.exchange.end == .complete {
-            keepGap(in: response.body, isTorn: isTorn, &record, isInRequest: false)
+            keepGap(
+                in: response.body, isTorn: isTorn, isOverBudget: content.isOverBudget, &record, isInRequest: false)
         }
         guard let first = content.bytes.first else { return }
         if MessageContent.isJSON(response.fields) || first == 0x7B || first == 0x5B {
@@ -72,9 +73,17 @@ extension SessionModel {
     }
 
     /// Keeps that part of a message could not be looked into, and why.
-    private mutating func keepGap(in body: Body, isTorn: Bool, _ record: inout PendingRecord, isInRequest: Bool) {
+    private mutating func keepGap(
+        in body: Body, isTorn: Bool, isOverBudget: Bool, _ record: inout PendingRecord, isInRequest: Bool
+    ) {
         let reason: BlindSpot.Reason =
-            body.isCut ? .bodyOverLimit : body.missing > 0 || isTorn ? .tcpHole : .undecodableContent
+            body.isCut
+            ? .bodyOverLimit
+            : body.missing > 0 || isTorn ? .tcpHole : isOverBudget ? .decodeBudget : .undecodableContent
+        keepGap(reason, &record, isInRequest: isInRequest)
+    }
+
+    private mutating func keepGap(_ reason: BlindSpot.Reason, _ record: inout PendingRecord, isInRequest: Bool) {
         let gap = ContentGap(record: record.made(), reason: reason, isInRequest: isInRequest)
         if !contents.keep(gap) { giveUp("messages that could not be looked into") }
     }
@@ -155,15 +164,13 @@ extension SessionModel {
 
     private mutating func readBody(of request: Request, _ record: inout PendingRecord) {
         let body = request.body
-        guard !body.bytes.isEmpty || body.missing > 0 else { return }
+        guard !body.bytes.isEmpty || !body.isWhole, !MessageContent.isMedia(request.fields) else { return }
         let content = MessageContent.content(of: body, request.fields, limit: ContentLog.requestLimit)
         let end = record.exchange.end
         // Of a body that the client broke off everything that was sent is here.
         let isTorn = !body.isComplete && (end == .notSeen || end == .traceEnded)
-        if !content.isWhole, isTorn || body.isComplete || body.isCut || body.missing > 0,
-            !MessageContent.isMedia(request.fields)
-        {
-            keepGap(in: body, isTorn: isTorn, &record, isInRequest: true)
+        if !content.isWhole, isTorn || body.isComplete || body.isCut || body.missing > 0 {
+            keepGap(in: body, isTorn: isTorn, isOverBudget: content.isOverBudget, &record, isInRequest: true)
         }
         searchSecrets(in: FieldSection(), content.bytes, &record, isInRequest: true)
     }
@@ -184,7 +191,7 @@ extension SessionModel {
         }
         for (hits, isWhole, place) in found {
             for hit in hits { keep(.secret(hit.kind), place, &record, isInRequest: isInRequest) }
-            if !isWhole { giveUp("stretches in the search for secrets") }
+            if !isWhole { keepGap(.decodeBudget, &record, isInRequest: isInRequest) }
         }
     }
 

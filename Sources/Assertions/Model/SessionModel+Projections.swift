@@ -100,27 +100,32 @@ extension SessionModel {
 }
 
 extension MessageContent {
-    /// The content of a body with its codings undone, and whether all of it could be. What is in no coding is not copied.
+    /// The content of a body with its codings undone, and whether all of it could be, or was too much. What is in no coding is
+    /// not copied.
     static func content(
         of body: Body, _ fields: FieldSection, limit: Int
-    ) -> (bytes: ArraySlice<UInt8>, isWhole: Bool) {
+    ) -> (bytes: ArraySlice<UInt8>, isWhole: Bool, isOverBudget: Bool) {
         let codings = ContentCodings.tokens(fields.values("content-encoding"))
         guard !codings.isEmpty else {
-            return (body.bytes.prefix(limit), body.bytes.count <= limit && body.isWhole)
+            let isOver = body.bytes.count > limit
+            return (body.bytes.prefix(limit), body.isWhole && !isOver, isOver)
         }
         let decoded = ContentCodings.decodeAll(body.bytes, codings: codings, limit: limit)
-        let isWhole = decoded.problems.allSatisfy { problem in
+        var (isWhole, isOver) = (body.isWhole, false)
+        for problem in decoded.problems {
             switch problem {
-            case .trailingBytes, .mislabelled: true
-            case .truncated, .corrupt, .unknownCoding, .outputLimit, .expansionLimit, .tooManyCodings: false
+            case .trailingBytes, .mislabelled: continue
+            case .outputLimit, .expansionLimit: isOver = true
+            case .truncated, .corrupt, .unknownCoding, .tooManyCodings: break
             }
+            isWhole = false
         }
-        return (decoded.bytes[...], isWhole && body.isWhole)
+        return (decoded.bytes[...], isWhole, isOver)
     }
 
     /// The same of an answer.
-    static func content(of response: Response, limit: Int) -> (bytes: [UInt8], isWhole: Bool) {
+    static func content(of response: Response, limit: Int) -> (bytes: [UInt8], isWhole: Bool, isOverBudget: Bool) {
         let content = content(of: response.body, response.fields, limit: limit)
-        return (Array(content.bytes), content.isWhole)
+        return (Array(content.bytes), content.isWhole, content.isOverBudget)
     }
 }

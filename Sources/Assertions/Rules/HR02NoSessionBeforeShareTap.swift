@@ -69,7 +69,7 @@ enum NoSessionBeforeShareTap: Rule {
             + "\(shares.count) share \(shares.count == 1 ? "tap" : "taps")\(gap)"
         if session.attempts.isEmpty {
             session.doubtMissingAttempts(&judgement)
-            // Nothing was tapped and nothing was seen: unread traffic can still hide an attempt before any tap.
+            // Nothing was tapped on share and nothing was seen: unread traffic can still hide an attempt before any tap.
             if judgement.doubts.isEmpty, !session.taps.isEmpty { session.doubtSessionTraffic(&judgement) }
         } else {
             session.doubtSessionTraffic(&judgement)

@@ -49,10 +49,10 @@ enum NeutralPathDirect: Rule {
     }
 
     private static func judgeRequests(after burst: Burst, _ session: Session, _ judgement: inout Judgement) {
-        // A tap on share in the neutral tap's own moment may as well have been the later one.
         let next = session.taps.first {
-            ($0.target == .share || $0.target == nil) && $0.span.earliest >= burst.started
+            ($0.target == .share || $0.target == nil) && $0.span.earliest > burst.started
         }
+        let isSharedAtOnce = session.taps.contains { $0.target == .share && $0.span.earliest == burst.started }
         for attempt in session.attempts where attempt.started >= burst.reach {
             if let next, attempt.started >= next.reach { break }
             let tap = burst.taps[0]
@@ -64,6 +64,11 @@ enum NeutralPathDirect: Rule {
                     "clock-bound",
                     "attempt \(attempt.number) began \(gap) after the earliest moment of the neutral tap, and which came first can't be told",
                     remedy: "send the marks through the trace's own clock, from the test script")
+            case .after where isSharedAtOnce:
+                judgement.doubt(
+                    "clock-bound",
+                    "attempt \(attempt.number) was sent \(gap) after a neutral tap and a share tap in one moment, and which came first can't be told",
+                    remedy: "mark each tap at its own moment, from the test script")
             case .after:
                 judgement.violation(
                     "session-after-neutral",

@@ -10,7 +10,8 @@ internal import SessionTrace
 ///
 /// A Chia page in the browser may well send Chia a credential of its own. What the app sends its own backend is its own.
 ///
-/// Inconclusive: nothing tells who sent it to Chia; traffic of the app with hosts of no known role stayed unread.
+/// Inconclusive: nothing tells who sent it to Chia; traffic of the app with hosts of no known role stayed unread, or a message
+/// of it could not be looked into in full.
 enum NoChiaSecretOnDevice: Rule {
     static let description = RuleDescription(
         id: "HR-55", name: "no-chia-secret-on-device", severity: .error,

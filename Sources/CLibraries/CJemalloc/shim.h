@@ -1,2 +1,2 @@
-// jemalloc: the allocator of the whole process, since it is linked; MALLCTL_ARENAS_ALL is a macro inside a name.
+// jemalloc: the allocator of the whole process, since it is linked.
 #include <jemalloc/jemalloc.h>

@@ -6,7 +6,8 @@ internal import EventLoop
     internal import Musl
 #endif
 
-/// A thread for long synchronous work beside an event loop, of low priority: it takes what the relay leaves.
+/// A thread for long synchronous work beside an event loop, of low priority and with a heap of its own: it takes what the
+/// relay leaves, and makes it wait for no lock.
 enum BackgroundThread {
     /// What nice(1) would be given.
     private static let niceness: Int32 = 10

@@ -14,6 +14,8 @@ enum StartupCode {
             guard let range = range(of: line), let start = UnsafeMutableRawPointer(bitPattern: range.lowerBound) else {
                 continue
             }
+            // Code of files on a disk is as it was read (nothing of ours or of the libraries is patched or relocated in place), and
+            // stays mapped: no library is unloaded while the process runs.
             _ = madvise(start, range.count, MADV_DONTNEED)
         }
     }
@@ -24,7 +26,9 @@ enum StartupCode {
         let words = line.split(separator: 0x20, omittingEmptySubsequences: true).map {
             String(decoding: $0, as: UTF8.self)
         }
-        guard words.count >= 6, words[1] == "r-xp", words[5].hasPrefix("/") else { return nil }
+        guard words.count >= 6, words[1] == "r-xp", words[5].hasPrefix("/"),
+            !words[5].hasPrefix("/memfd:")
+        else { return nil }
         let ends = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
         return ends.count == 2 && ends[0] < ends[1] ? ends[0]..<ends[1] : nil
     }
