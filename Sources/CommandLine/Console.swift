@@ -1,5 +1,6 @@
 internal import Assertions
 internal import Reports
+internal import Synchronization
 
 #if canImport(Glibc)
     internal import Glibc
@@ -48,6 +49,16 @@ public struct Console: Sendable {
             resultIsTerminal: isatty(1) == 1, talkIsTerminal: isatty(2) == 1, width: isSized ? Int(size.ws_col) : 110)
     }
 
+    /// The error number of the first result that could not be written, if one could not.
+    private static let unwritten = Mutex<Int32?>(nil)
+
+    /// What to say when standard output took less than was written; nil when it took all, or its reader went away.
+    public static var outputFailure: String? {
+        unwritten.withLock { $0 }.map {
+            "standard output: \(String(cString: strerror($0))); the result is not complete"
+        }
+    }
+
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes
@@ -59,7 +70,10 @@ public struct Console: Sendable {
                 #endif
                 if count > 0 { rest = UnsafeRawBufferPointer(rebasing: rest[count...]) }
                 // A reader that has gone (a closed pipe) ends the output, not the verdict.
-                if count < 0, errno != EINTR { return }
+                if count < 0, errno != EINTR {
+                    if descriptor == 1, errno != EPIPE { unwritten.withLock { $0 = $0 ?? errno } }
+                    return
+                }
             }
         }
     }

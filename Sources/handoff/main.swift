@@ -10,5 +10,11 @@ while let text = entry.pointee {
 }
 // A reader that closes the pipe early must not kill the process before its exit status is known.
 signal(SIGPIPE, SIG_IGN)
-let status = Handoff(environment: environment, console: .process).run(Array(Swift.CommandLine.arguments.dropFirst()))
+let console = Console.process
+var status = Handoff(environment: environment, console: console).run(Array(Swift.CommandLine.arguments.dropFirst()))
+if let failure = Console.outputFailure {
+    console.talk("handoff: \(failure)\n")
+    // A violation that was found stays one.
+    if status != .violation { status = .usage }
+}
 exit(status.rawValue)

@@ -98,6 +98,7 @@ import Testing
         ),
         ("version: 2", "version 2 is not known"),
         ("gate: headlines", "unknown profile \"headlines\" for \"gate\"; did you mean \"headline\"?"),
+        ("gate: []", "handoff.yml:1:7: \"gate\" names no rule, and would let everything pass"),
         ("gate: [HR-99]", "handoff.yml:1:8: unknown rule \"HR-99\""),
         ("must-exercise: [duoble-tap]", "did you mean \"double-tap\"?"),
         ("requests: {session: {path: handoff-session}}", "must be a path such as"),

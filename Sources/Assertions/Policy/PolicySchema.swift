@@ -304,6 +304,10 @@ extension PolicyReader {
         case .sequence:
             var rules: Set<String> = []
             for (item, id) in texts(node, "gate") where isRule(id, item) { rules.insert(id) }
+            if rules.isEmpty {
+                fault(
+                    node, "\"gate\" names no rule, and would let everything pass; leave it out for the headline rules")
+            }
             gate = .rules(rules)
         case .mapping:
             fault(node, "\"gate\" must be a profile's name or a list of rule ids, not a mapping")

@@ -129,7 +129,7 @@ public struct CaptureFile: ~Copyable {
         summary.notes = parser.notes.map(\.description)
         if let trouble = input.trouble { summary.notes.append("byte \(parser.offset): \(trouble)") }
         if input.hasTrailingBytes {
-            summary.notes.append("byte \(parser.offset): bytes behind the packed data were not read")
+            summary.notes.append("byte \(parser.offset): zeros behind the packed data were not read")
         }
         return summary
     }

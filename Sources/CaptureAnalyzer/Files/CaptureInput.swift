@@ -13,7 +13,7 @@ struct CaptureInput: ~Copyable {
     private var unpacker: Unpacker?
     /// Why the bytes ended before the file did, in plain words.
     private(set) var trouble: String?
-    /// Bytes behind the packed data that belong to nothing.
+    /// Whether zeros follow the packed data.
     private(set) var hasTrailingBytes = false
     /// For a file that is still being written: its writer's word.
     private let growth: TraceGrowth?

@@ -42,17 +42,34 @@ struct Unpacker: ~Copyable {
         output.removeAll(keepingCapacity: true)
         outputIndex = 0
         if inputIndex == inputEnd, !isExhausted, !hasPendingOutput { try refill(from: descriptor) }
+        var isFollowed = false
         do throws(ContentCodingError) {
             let progress = try decodeInput()
             inputIndex += progress.consumed
             hasPendingOutput = progress.status == .outputFull
-            hasTrailingBytes = progress.status == .trailingBytes
-            hasEnded = hasTrailingBytes || (isExhausted && inputIndex == inputEnd && !hasPendingOutput)
+            hasEnded = progress.status == .trailingBytes || (isExhausted && inputIndex == inputEnd && !hasPendingOutput)
             if hasEnded, !decoder.isAtBoundary { trouble = "the \(decoder.coding.rawValue) data ends early" }
+            isFollowed = progress.status == .trailingBytes
         } catch {
             hasEnded = true
             trouble = "the \(decoder.coding.rawValue) data is damaged at its byte \(error.offset): \(error.detail)"
         }
+        guard isFollowed else { return }
+        // Tapes and file systems pad with zeros. Anything else may be more of the capture, which nobody unpacks.
+        if try isPadding(from: descriptor) {
+            hasTrailingBytes = true
+        } else {
+            trouble = "the \(decoder.coding.rawValue) data is followed by bytes that are none, and they were not read"
+        }
+    }
+
+    /// Whether zeros are all that is left.
+    private mutating func isPadding(from descriptor: borrowing FileDescriptor) throws(SystemError) -> Bool {
+        while !isExhausted {
+            if input[inputIndex..<inputEnd].contains(where: { $0 != 0 }) { return false }
+            try refill(from: descriptor)
+        }
+        return true
     }
 
     private mutating func decodeInput() throws(ContentCodingError) -> ContentDecoder.Progress {

@@ -79,6 +79,19 @@ import WireFormats
         }
     }
 
+    /// Zeros pad. Behind anything else there may be more of the capture: what was left out makes no whole file.
+    @Test(arguments: ["gzip", "zstd"]) func whatFollowsThePackedDataIsNotLeftOutInSilence(program: String) throws {
+        guard let packed = try packed(Self.sample(), by: program) else { return }
+        let padded = try withFile(packed + [UInt8](repeating: 0, count: 200_000)) { try read($0) }.summary
+        #expect(padded.packets == 20 && padded.isComplete, "\(padded.notes)")
+        #expect(padded.notes.contains { $0.contains("zeros behind the packed data") })
+        for junk in [[0, 0] + packed, [0x4A], [UInt8](repeating: 0, count: 200_000) + [1]] {
+            let summary = try withFile(packed + junk) { try read($0) }.summary
+            #expect(summary.packets == 20 && summary.isCutShort, "\(summary.notes)")
+            #expect(summary.notes.contains { $0.contains("followed by bytes that are none") })
+        }
+    }
+
     @Test("packed files are told by their bytes, not their names", arguments: ["gzip", "zstd"])
     func packing(program: String) throws {
         guard let packed = try packed(Self.sample(), by: program) else { return }
