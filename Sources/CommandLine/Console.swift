@@ -69,9 +69,9 @@ public struct Console: Sendable {
                     let count = Musl.write(descriptor, rest.baseAddress, rest.count)
                 #endif
                 if count > 0 { rest = UnsafeRawBufferPointer(rebasing: rest[count...]) }
-                // A reader that has gone (a closed pipe) ends the output, not the verdict.
+                // A reader that has gone, or never was (a closed descriptor), ends the output, not the verdict.
                 if count < 0, errno != EINTR {
-                    if descriptor == 1, errno != EPIPE { unwritten.withLock { $0 = $0 ?? errno } }
+                    if descriptor == 1, errno != EPIPE, errno != EBADF { unwritten.withLock { $0 = $0 ?? errno } }
                     return
                 }
             }

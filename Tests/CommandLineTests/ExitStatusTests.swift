@@ -97,6 +97,15 @@ struct ExitStatusTests {
         }
     }
 
+    @Test func aResultThatCannotBeWrittenIsNoSuccess() throws {
+        let full = try Self.run(["check", "conforming-share.pcapng"], output: .full)
+        #expect(full.status == 2)
+        #expect(
+            full.errors.hasSuffix("handoff: standard output: No space left on device; the result is not complete\n"))
+        let violation = try Self.run(["check", "url-in-app-referer.pcapng"], output: .full)
+        #expect(violation.status == 1, "a violation stays one")
+    }
+
     @Test func aFileGetsPlainText() throws {
         for environment in [[:], ["NO_COLOR": "1"], ["TERM": "xterm-256color"]] {
             let run = try Self.run(["check", "url-in-app-referer.pcapng"], environment: environment)

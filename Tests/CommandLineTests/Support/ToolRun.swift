@@ -13,6 +13,8 @@ struct ToolRun {
         case closed
         /// A pipe whose reader has gone.
         case brokenPipe
+        /// A disk that is full (`/dev/full`).
+        case full
     }
 
     init(
@@ -33,6 +35,8 @@ struct ToolRun {
             posix_spawn_file_actions_addopen(&actions, 1, out, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         case .closed:
             posix_spawn_file_actions_addclose(&actions, 1)
+        case .full:
+            posix_spawn_file_actions_addopen(&actions, 1, "/dev/full", O_WRONLY, 0)
         case .brokenPipe:
             guard pipe(&pipeEnds) == 0 else { throw POSIXError(.EMFILE) }
             for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
