@@ -20,13 +20,12 @@ public enum FreedMemory {
         _ = mallctl("background_thread", nil, nil, &isOn, MemoryLayout.size(ofValue: isOn))
     }
 
-    /// Gives the calling thread a new heap, which stays for as long as the process, and of which freed pages go back at once:
-    /// for one that takes much, keeps it or not, and is in no hurry.
-    public static func returnAtOnceOnThisThread() {
+    /// Gives the calling thread a new heap, which stays for as long as the process: for a thread of low priority, which would
+    /// make others wait with the heap's lock in its hands.
+    public static func useOwnHeapOnThisThread() {
         var heap: UInt32 = 0
         var size = MemoryLayout.size(ofValue: heap)
         guard mallctl("arenas.create", &heap, &size, nil, 0) == 0 else { return }
-        setDelay(0, of: "arena.\(heap)")
         _ = mallctl("thread.arena", nil, nil, &heap, size)
     }
 

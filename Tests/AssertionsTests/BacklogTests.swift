@@ -34,6 +34,48 @@ import Testing
         #expect(kept?.map(\.ended.nanoseconds) == [1])
     }
 
+    @Test func whatIsGoneIsKnownByItsEnd() {
+        var backlog = Backlog()
+        backlog.limit = 1 << 16
+        backlog.append(Self.message(1, bytes: 10))
+        #expect(!backlog.lacksItems(since: Instant(nanoseconds: 0)))
+        backlog.append(Self.message(5, bytes: 1 << 16))
+        backlog.append(Self.message(7, bytes: 10))
+        #expect(backlog.lacksItems(since: Instant(nanoseconds: 5)))
+        #expect(!backlog.lacksItems(since: Instant(nanoseconds: 6)))
+        for index in 8..<1_000 { backlog.append(Self.message(index, bytes: 10)) }
+        let oldest = backlog.items(since: nil)?.first?.ended.nanoseconds ?? 0
+        #expect(backlog.lacksItems(since: Instant(nanoseconds: oldest - 1)))
+        #expect(!backlog.lacksItems(since: Instant(nanoseconds: oldest)))
+    }
+
+    /// A leak and an answer with the URL that both end after the session response, but come before it: seen while they are
+    /// kept, and otherwise a doubt.
+    @Test(arguments: [8 << 20, 1]) func whatIsGoneTooSoonIsADoubt(bytes: Int) throws {
+        // Too short to be known by its shape.
+        let short = "https://chia.health/h/phs_Zk3Tq8WvX2mN"
+        var session = ScriptedSession.upToTap()
+        session.options.limits.backlogBytes = bytes
+        session.tap(.share, at: 4)
+        let initiating = session.share(at: 4.1, url: short)
+        session.exchange(
+            .app, "POST", "https://app-measurement.com/a", at: 4.5, body: "u=\(short)", response: "ok")
+        session.exchange(
+            .app, "GET", "https://api.partner.example/config", at: 5, response: #"{"u":"\#(short)"}"#)
+        session.mark(.end, at: 80)
+        var events = session.events()
+        let place = try #require(
+            events.firstIndex { event in
+                if case .exchange(let exchange) = event { exchange.id == initiating } else { false }
+            })
+        let late = events.remove(at: place)
+        let end = try #require(events.lastIndex { if case .exchange = $0 { true } else { false } })
+        events.insert(late, at: end + 1)
+        let verdict = try session.judge(events)
+        #expect(verdict["HR-46"].verdict == (bytes == 1 ? .inconclusive : .fail), "\(verdict["HR-46"])")
+        #expect(verdict["HR-36"].verdict == (bytes == 1 ? .inconclusive : .fail), "\(verdict["HR-36"])")
+    }
+
     @Test func onlyWhatIsRecentEnoughIsSearched() {
         var backlog = Backlog()
         for index in 0..<10 { backlog.append(Self.message(index, bytes: 10)) }

@@ -100,7 +100,8 @@ http {
 }
 CONF
   nginx -p "$work" -c "$work/nginx.conf" 2>"$work/nginx.err" &
-  pids+=($!)
+  pid_origin=$!
+  pids+=("$pid_origin")
   wait_for listens "$origin_port" || die "nginx did not start: $(cat "$work/nginx.err")"
 }
 
@@ -172,6 +173,15 @@ tree() {
   local child
   echo "$1"
   for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do tree "$child"; done
+}
+
+# The cores that may be used.
+cores() { taskset -cp $$ | sed 's/.*: //' | tr , '\n' | awk -F- '{ for (i = $1; i <= ($2 == "" ? $1 : $2); i++) print i }'; }
+
+# place CORES PID: the process, all its threads and what it started run on these cores alone
+place() {
+  local pid
+  for pid in $(tree "$2"); do taskset -acp "$1" "$pid" >/dev/null; done
 }
 
 # memory PID FIELD: VmHWM or VmRSS of the process and what it started, in MB

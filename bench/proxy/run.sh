@@ -9,7 +9,8 @@ rounds=${ROUNDS:-3} secs=${SECS:-2} connections=${CONNECTIONS:-16} megabytes=${M
 read -ra names <<<"${ONLY:-direct handoff squid mitmproxy}"
 # shellcheck source=common.sh
 source "$(dirname "$0")/common.sh"
-need cc openssl nginx ss
+need cc openssl nginx ss taskset
+mapfile -t here_cores < <(cores)
 has() { [[ " ${names[*]} " == *" $1 "* ]]; }
 for name in squid mitmproxy; do
   tool=$name package=$name
@@ -39,6 +40,24 @@ load() {
   "$work/load" "${via[@]}" -o "$origin_port" -a "$ca" -m "$megabytes" "$@" 2>>"$work/load.err"
 }
 
+# latency NAME: one connection, with client, proxy and origin on one core, and with the proxy on another than both. Left to the
+# kernel, their places change from run to run, and with them the time of a wake-up.
+latency() {
+  local name=$1 proxy suffix=near pid=pid_$1 everywhere
+  everywhere=$(IFS=, && echo "${here_cores[*]}")
+  taskset -cp "${here_cores[0]}" $$ >/dev/null
+  place "${here_cores[0]}" "$pid_origin"
+  for proxy in "${here_cores[@]:0:2}"; do
+    [[ $name == direct ]] || place "$proxy" "${!pid}"
+    of -c 1 -s "$secs" keepalive && take "p50-$suffix" "$p50" && take "p99-$suffix" "$p99"
+    suffix=apart
+    [[ $name != direct ]] || break
+  done
+  [[ $name == direct ]] || place "$everywhere" "${!pid}"
+  place "$everywhere" "$pid_origin"
+  taskset -cp "$everywhere" $$ >/dev/null
+}
+
 # measure NAME: appends "metric<TAB>name<TAB>value" lines
 measure() {
   local name=$1 line rate p50 p99 errors count
@@ -49,7 +68,7 @@ measure() {
     [[ $count -gt 0 ]] || rate="" p50="" p99=""
     [[ $errors == 0 ]] || printf 'errors\t%s\t%s\n' "$name" "$errors" >>"$work/results"
   }
-  of -c 1 -s "$secs" keepalive && take p50 "$p50" && take p99 "$p99"
+  latency "$name"
   of -c "$connections" -s "$secs" keepalive && take keepalive "$rate"
   of -c "$connections" -s "$secs" fresh && take fresh "$rate"
   of -c 1 -n "$unseen_count" -s 10 -u "$name$round" unseen && take unseen "$p50"
@@ -102,8 +121,10 @@ awk -F '\t' -v names="${names[*]}" '
     row("HTTP/2 multiplexed, requests/s", "h2", 1, "%.0f", 1)
     row("download, MB/s", "download", 1, "%.0f", 1)
     row("upload, MB/s", "upload", 1, "%.0f", 1)
-    row("one connection, p50, ms", "p50", 0.001, "%.3f", 0)
-    row("one connection, p99, ms", "p99", 0.001, "%.3f", 0)
+    row("one connection, one core, p50, ms", "p50-near", 0.001, "%.3f", 0)
+    row("one connection, one core, p99, ms", "p99-near", 0.001, "%.3f", 0)
+    row("one connection, proxy on another core, p50, ms", "p50-apart", 0.001, "%.3f", 0)
+    row("one connection, proxy on another core, p99, ms", "p99-apart", 0.001, "%.3f", 0)
     row("peak memory, MB", "memory", 1, "%.0f", 0)
     row("processor time of the run, s", "cpu", 1, "%.1f", 0)
     row("errors", "errors", 1, "%.0f", 0)

@@ -90,14 +90,19 @@ struct Backlog: Sendable {
     private var items: [Kept?] = []
     private var head = 0
     private var bytes = 0
+    /// When the latest of those that are not kept, or no more, ended.
+    private var lastGone: Instant?
 
     mutating func append(_ item: Item) {
         let size = item.size
-        guard size <= limit else { return }
+        guard size <= limit else { return noteGone(item.ended) }
         items.append(Kept(item))
         bytes += size
         while bytes > limit, head < items.count {
-            bytes -= items[head]?.size ?? 0
+            if let oldest = items[head] {
+                bytes -= oldest.size
+                noteGone(oldest.ended)
+            }
             items[head] = nil
             head += 1
         }
@@ -105,6 +110,15 @@ struct Backlog: Sendable {
             items.removeFirst(head)
             head = 0
         }
+    }
+
+    private mutating func noteGone(_ ended: Instant) {
+        lastGone = lastGone.map { max($0, ended) } ?? ended
+    }
+
+    /// Whether something that ended at an instant or later is not kept: it may hold what was known from then on.
+    func lacksItems(since instant: Instant) -> Bool {
+        lastGone.map { $0 >= instant } ?? false
     }
 
     /// The items that may hold something known since an instant, in the order in which they came; nil when so much was

@@ -79,9 +79,10 @@ extension SessionModel {
         }
     }
 
-    /// Searches answers again for a handoff URL or token that has just become known.
-    mutating func searchAnswersAgain(for kind: Needle.Kind) {
+    /// Searches answers again for a handoff URL or token that has just become known and was since an instant, if that is known.
+    mutating func searchAnswersAgain(for kind: Needle.Kind, since: Instant?) {
         guard kind == .handoffURL || kind == .token else { return }
+        if let since, answerBacklog.lacksItems(since: since) { giveUp("repeated searches of answers") }
         guard let items = answerBacklog.items(since: nil) else { return giveUp("repeated searches of answers") }
         for item in items {
             switch item {

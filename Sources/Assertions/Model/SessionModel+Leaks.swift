@@ -11,7 +11,8 @@ extension SessionModel {
         if kind == .handoffURL || kind == .token { knowsToken = true }
         // A URL's token is searched with it.
         if kind == .handoffURL, let token = Token.first(in: value) { needles.know(token, as: needle.number) }
-        searchAnswersAgain(for: kind)
+        searchAnswersAgain(for: kind, since: since)
+        if let since, backlog.lacksItems(since: since) { giveUp("repeated searches") }
         guard let items = backlog.items(since: since) else { return giveUp("repeated searches") }
         for item in items {
             switch item {

@@ -35,7 +35,7 @@ enum BackgroundThread {
                 pthread_detach(pthread_self())
                 // On Linux this is the thread's alone; elsewhere a lower priority is refused or shared, and harmless.
                 _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, BackgroundThread.niceness)
-                FreedMemory.returnAtOnceOnThisThread()
+                FreedMemory.useOwnHeapOnThisThread()
                 work.run()
                 return nil
             }, box.toOpaque())

@@ -213,11 +213,13 @@ final class TraceFile: Sendable {
     private func take(_ batch: inout [UInt8], notBefore: UInt64) -> Bool {
         if batch.capacity > Self.keptSpace { batch = [] }
         batch.removeAll(keepingCapacity: true)
-        monitor.withLock { $0.writer = .waitsForAny }
-        monitor.whenWork({ $0.trace.byteCount > 0 || $0.isEnding }) { $0.writer = .waitsForMany }
-        let isEnding = monitor.whenWork(
-            by: notBefore, { $0.trace.byteCount >= Self.batchSize || $0.isEnding }
-        ) { state in
+        // Shortly after a write many are waited for at once: to be woken by the first, only to wait on, costs a busy relay
+        // as much as the write.
+        monitor.withLock { $0.writer = .waitsForMany }
+        monitor.whenWork(by: notBefore, { $0.trace.byteCount >= Self.batchSize || $0.isEnding }) {
+            $0.writer = .waitsForAny
+        }
+        let isEnding = monitor.whenWork({ $0.trace.byteCount > 0 || $0.isEnding }) { state in
             state.writer = .busy
             state.trace.exchangeBytes(&batch)
             state.taken += UInt64(batch.count)
