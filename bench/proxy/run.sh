@@ -40,6 +40,22 @@ load() {
   "$work/load" "${via[@]}" -o "$origin_port" -a "$ca" -m "$megabytes" "$@" 2>>"$work/load.err"
 }
 
+# settle: what a proxy still has to do (a recording to be judged) must not be measured with another. Up to 20 s.
+settle() {
+  local attempt name pid before="" now
+  for ((attempt = 0; attempt < 100; attempt++)); do
+    now=""
+    for name in "${names[@]}"; do
+      [[ $name == direct ]] && continue
+      pid=pid_$name
+      now+=" $(cpu "${!pid}")"
+    done
+    [[ $now != "$before" ]] || return 0
+    before=$now
+    sleep 0.2
+  done
+}
+
 # latency NAME: one connection, with client, proxy and origin on one core, and with the proxy on another than both. Left to the
 # kernel, their places change from run to run, and with them the time of a wake-up.
 latency() {
@@ -81,7 +97,7 @@ measure() {
 load_before=$(cut -d' ' -f1-3 /proc/loadavg)
 for name in "${names[@]}"; do load "$name" -c 4 -s 0.5 keepalive >/dev/null; done
 for ((round = 0; round < rounds; round++)); do
-  for name in "${names[@]}"; do measure "$name"; done
+  for name in "${names[@]}"; do settle && measure "$name"; done
 done
 for name in "${names[@]}"; do
   [[ $name == direct ]] && continue
