@@ -106,6 +106,13 @@ enum FileSystem {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
+    /// Where the symbolic link at `path` leads, as it says; nil when there is none.
+    static func target(ofLink path: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = readlink(path, &bytes, bytes.count - 1)
+        return count < 0 ? nil : String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     /// Whether there is anything at `path`.
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 

@@ -18,6 +18,21 @@ struct Companions {
     /// `NAME.marks.jsonl` and `NAME.actors.jsonl`, where NAME is the path with or without its extensions.
     static func load(for path: String, options: TraceOptions) throws(TraceError) -> Companions {
         var companions = Companions()
+        let (keyLogs, markFiles, actorFiles) = paths(for: path, options: options)
+        for file in keyLogs { companions.keyLogs.append((file, try bytes(of: file))) }
+        for file in markFiles {
+            let marks = MarkFile(try bytes(of: file), name: file)
+            if let error = marks.errors.first { throw TraceError("\(error); mend the line or leave it out") }
+            companions.marks.append(marks)
+        }
+        for file in actorFiles { companions.actors.append(try ActorFile(try bytes(of: file), name: file)) }
+        return companions
+    }
+
+    /// Where they are: those that `options` name, then those beside the trace.
+    static func paths(
+        for path: String, options: TraceOptions
+    ) -> (keyLogs: [String], marks: [String], actors: [String]) {
         var keyLogs = options.keyLogs
         var markFiles = options.markFiles
         var actorFiles = options.actorFiles
@@ -28,14 +43,7 @@ struct Companions {
                 actorFiles += ["\(name).actors.jsonl"].filter { isThere($0) && !actorFiles.contains($0) }
             }
         }
-        for file in keyLogs { companions.keyLogs.append((file, try bytes(of: file))) }
-        for file in markFiles {
-            let marks = MarkFile(try bytes(of: file), name: file)
-            if let error = marks.errors.first { throw TraceError("\(error); mend the line or leave it out") }
-            companions.marks.append(marks)
-        }
-        for file in actorFiles { companions.actors.append(try ActorFile(try bytes(of: file), name: file)) }
-        return companions
+        return (keyLogs, markFiles, actorFiles)
     }
 
     /// The path, and the path without `.pcapng`, `.pcap.gz` and the like.

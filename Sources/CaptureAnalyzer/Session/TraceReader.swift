@@ -62,6 +62,12 @@ public enum TraceReader {
         _ = try Companions.load(for: "-", options: options)
     }
 
+    /// The files that are read with the trace at `path`: those that `options` name, and those found beside it.
+    public static func companionPaths(of path: String, options: TraceOptions) -> [String] {
+        let found = Companions.paths(for: path, options: options)
+        return found.keyLogs + found.marks + found.actors
+    }
+
     /// Reads the trace at `path` (`-` for standard input) and gives every event to `receive`, the last one `traceEnded`.
     ///
     /// A file that is cut short or damaged gives everything that is whole; the summary says so. Throws only when nothing

@@ -51,10 +51,7 @@ struct CheckCommand {
         guard paths.filter({ $0 == "-" }).count <= 1 else {
             throw UsageError(message: "standard input can be read only once")
         }
-        let given =
-            [arguments.value("policy")].compactMap(\.self)
-            + ["keylog", "marks", "actors"].flatMap { arguments.all($0) }
-        try ReportRequest.refuseToOverwrite(paths + given, by: reports)
+        let reading = TraceArguments.options(from: arguments)
         var policies = PolicyBook(given: arguments.value("policy"))
         var policyOfTrace: [Policy] = []
         do {
@@ -64,12 +61,17 @@ struct CheckCommand {
             handoff.console.complain(error.message)
             return .usage
         }
+        // Before hours are spent on judging what then could not be written.
+        var files = RunFiles()
+        TraceArguments.protect(paths, reading, in: &files)
+        for path in policies.paths { files.protect(path, as: "the policy") }
+        if let key = InstallationKey.path(handoff.environment) { files.protect(key, as: InstallationKey.name) }
+        try ReportRequest.claim(reports, in: &files)
         for item in policyOfTrace.flatMap(\.mustExercise) where !options.mustExercise.contains(item) {
             options.mustExercise.append(item)
         }
         let judged = SetJudging(
-            paths: paths, policies: policyOfTrace, options: judging, reading: TraceArguments.options(from: arguments),
-            console: handoff.console
+            paths: paths, policies: policyOfTrace, options: judging, reading: reading, console: handoff.console
         ).judge()
         let set = SetVerdict(traces: judged.map(\.trace), options: options)
         return VerdictOutput(

@@ -26,6 +26,16 @@ enum TraceArguments {
         return options
     }
 
+    /// Enters everything that reading the traces at `paths` takes in, named or found beside them.
+    static func protect(_ paths: [String], _ options: TraceOptions, in files: inout RunFiles) {
+        for path in paths { files.protect(path, as: path == "-" ? "standard input" : "a trace that is read") }
+        var asked: Set<String> = []
+        for companion in paths.flatMap({ TraceReader.companionPaths(of: $0, options: options) })
+        where asked.insert(companion).inserted {
+            files.protect(companion, as: "read with a trace")
+        }
+    }
+
     /// Finds what no trace can be read with, once and before any is read: a filter that is no expression is wrong usage; a
     /// key log, a file of marks or of actors that can't be read is an unreadable input.
     static func validate(_ arguments: Arguments) throws {
@@ -42,6 +52,8 @@ enum TraceArguments {
 struct PolicyBook {
     private let given: String?
     private var loaded: [String: Policy] = [:]
+    /// The files that were read.
+    var paths: [String] { loaded.keys.sorted() }
 
     init(given: String?) {
         self.given = given
