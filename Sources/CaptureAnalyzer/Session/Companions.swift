@@ -38,12 +38,12 @@ struct Companions {
         var actorFiles = options.actorFiles
         if options.readsCompanions, path != "-" {
             for name in names(of: path) {
-                keyLogs += ["\(name).keylog", "\(name).keys"].filter { isThere($0) && !keyLogs.contains($0) }
-                markFiles += ["\(name).marks.jsonl"].filter { isThere($0) && !markFiles.contains($0) }
-                actorFiles += ["\(name).actors.jsonl"].filter { isThere($0) && !actorFiles.contains($0) }
+                keyLogs += ["\(name).keylog", "\(name).keys"].filter(isThere)
+                markFiles += ["\(name).marks.jsonl"].filter(isThere)
+                actorFiles += ["\(name).actors.jsonl"].filter(isThere)
             }
         }
-        return (keyLogs, markFiles, actorFiles)
+        return (once(keyLogs), once(markFiles), once(actorFiles))
     }
 
     /// The path, and the path without `.pcapng`, `.pcap.gz` and the like.
@@ -55,6 +55,13 @@ struct Companions {
             }
         }
         return names
+    }
+
+    /// Each file once, however often and under whatever names it is given: a mark that is read twice is two taps.
+    private static func once(_ paths: [String]) -> [String] {
+        guard paths.count > 1 else { return paths }
+        var known: Set<FileIdentity> = []
+        return paths.filter { path in FileIdentity(path).map { known.insert($0).inserted } ?? true }
     }
 
     private static func isThere(_ path: String) -> Bool {
