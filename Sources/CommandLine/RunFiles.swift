@@ -1,3 +1,5 @@
+internal import CaptureAnalyzer
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -36,7 +38,7 @@ struct RunFiles {
     /// By what a file is known; nil for what holds nothing. `-` is whatever standard input was opened on.
     private static func identity(of path: String) -> Identity? {
         var facts = stat()
-        guard path == "-" ? fstat(0, &facts) == 0 : stat(path, &facts) == 0 else {
+        guard path == "-" ? fstat(0, &facts) == 0 : stat(FileName.path(path), &facts) == 0 else {
             return path == "-" ? nil : place(path, links: 0).map { .place($0) }
         }
         guard facts.st_mode & S_IFMT == S_IFREG else { return nil }
