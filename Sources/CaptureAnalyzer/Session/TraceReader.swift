@@ -42,6 +42,8 @@ public struct TraceReading: Sendable {
     public var summary: TraceSummary
     /// What any analyser would count.
     public var facts: CaptureFacts
+    /// How many packets the filter left out.
+    public var filteredPackets = 0
 }
 
 /// Reads a capture file from its packets to session events.

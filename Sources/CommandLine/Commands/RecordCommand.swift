@@ -86,12 +86,14 @@ struct RecordCommand {
             if let size = FileSystem.size(of: path), size < Self.emptyRecording { FileSystem.remove(path) }
             return .usage
         }
-        return try give(outcome, reports)
+        return try give(outcome, reports, settings.policyPlace)
     }
 
     private func settings(path: String) throws -> RecordSession.Settings {
         var policies = PolicyBook(given: arguments.value("policy"))
-        let policy = try policies.policy(for: path)
+        let choice = policies.choice(for: path)
+        let policy = try choice.policy.get()
+        for note in policies.notes { handoff.console.complain(note) }
         var judging = JudgeOptions()
         judging.profile = try arguments.choice("profile", JudgeOptions.Profile.self) ?? .full
         judging.strict = arguments.has("strict")
@@ -101,7 +103,7 @@ struct RecordCommand {
             arguments, policy: policy, environment: handoff.environment, lan: { HostAddress.onNetwork })
         configuration.controlTokenPath = ControlFile.defaultPath(handoff.environment)
         return RecordSession.Settings(
-            configuration: configuration, path: path, policyPath: policies.paths.first,
+            configuration: configuration, path: path, policyPlace: choice.place,
             authorityFolder: try AuthorityArguments.directory(arguments, handoff), policy: policy, judging: judging)
     }
 
@@ -111,7 +113,7 @@ struct RecordCommand {
     ) throws(UsageError) {
         let configuration = settings.configuration
         var files = RunFiles()
-        if let policy = settings.policyPath { files.protect(policy, as: "the policy") }
+        if let policy = settings.policyPlace.path { files.protect(policy, as: "the policy") }
         for actors in settings.actorFiles { files.protect(actors, as: "process evidence that is read") }
         for authorities in [configuration.upstreamAuthorities].compactMap(\.self) {
             files.protect(authorities, as: "the file of --upstream-ca")
@@ -203,11 +205,23 @@ struct RecordCommand {
 
     // MARK: The verdict
 
-    private func give(_ outcome: RecordSession.Outcome, _ reports: [ReportRequest]) throws -> ExitStatus {
+    private func give(
+        _ outcome: RecordSession.Outcome, _ reports: [ReportRequest], _ policy: PolicyPlace
+    ) throws -> ExitStatus {
         var options = SetOptions()
         options.strict = arguments.has("strict")
         options.inconclusiveCounts = try arguments.choice("inconclusive", Inconclusive.self) != .warn
-        let set = SetVerdict(traces: outcome.judged.map(\.trace), options: options)
+        // Whoever reads a report alone must see in it why the run ends as it does.
+        options.missing = outcome.faults
+        let traces = outcome.judged.map { judged in
+            var trace = judged.trace
+            trace.stopped = outcome.stopped.first { $0.path == trace.path }?.stopped.map {
+                "recording stopped before the end: \($0)"
+            }
+            trace.conditions = JudgingConditions(policy: policy.path, policyOrigin: policy.origin)
+            return trace
+        }
+        let set = SetVerdict(traces: traces, options: options)
         // A second device's recording has its name only now.
         var files = RunFiles()
         for trace in outcome.judged { files.protect(trace.trace.path, as: "a recording of this run") }
@@ -222,20 +236,11 @@ struct RecordCommand {
             }
         }
         var status = VerdictOutput(
-            handoff: handoff, reports: writable, isVerbose: arguments.has("verbose"), isStrict: options.strict
+            handoff: handoff, reports: writable, isVerbose: arguments.has("verbose")
         ).give(set)
         for refusal in refusals {
             handoff.console.complain("\(refusal.message); it is not written")
             status = status.worse(.usage)
-        }
-        for file in outcome.stopped {
-            handoff.console.complain(
-                "\(file.path): recording stopped before the end: \(file.stopped.map { "\($0)" } ?? "")")
-            status = status.worse(.unreadable)
-        }
-        for sentence in outcome.faults {
-            handoff.console.complain(sentence)
-            status = status.worse(.inconclusive)
         }
         for trace in outcome.judged.map(\.trace) {
             handoff.console.talk("The recording is \(trace.path): handoff check and Wireshark read it as it is.\n")
