@@ -59,7 +59,7 @@ extension SetVerdict {
         let hint = NearestWord.to(wanted, among: known).map { " (did you mean \($0)?)" } ?? ""
         let have =
             known.isEmpty
-            ? "no trace has a scenario mark with attributes" : "the traces' have \(known.joined(separator: ", "))"
-        return ["--group-by \(wanted): no scenario mark has this attribute; \(have)\(hint)"]
+            ? "no trace has one with attributes" : "they have \(known.joined(separator: ", "))"
+        return ["--group-by \(wanted): no trace's scenario marks have this attribute; \(have)\(hint)"]
     }
 }

@@ -92,6 +92,18 @@ import Testing
         #expect(try bench.isWhole())
     }
 
+    @Test func theKeyLogOfTheEnvironmentReplacesNothing() throws {
+        let bench = try Bench()
+        defer { bench.scratch.remove() }
+        let run = CommandRun(
+            ["record", "--out", bench.scratch.path("new"), "--control=none", "--marks=none", "--for=1s"],
+            environment: [
+                "SSLKEYLOGFILE": bench.scratch.path("handoff.yml"), "XDG_DATA_HOME": bench.scratch.path("data"),
+            ])
+        #expect(run.status == .usage && run.talk.contains("the key log of SSLKEYLOGFILE would overwrite"))
+        #expect(try bench.isWhole())
+    }
+
     /// What a recording reads and writes: refused before anything is served.
     @Test(arguments: [
         (["--policy", "handoff.yml", "--report", "json=handoff.yml"], "the policy"),

@@ -125,7 +125,7 @@ import Testing
         let (run, suites) = try Self.check(scratch, [trace, "--group-by", "platfrom"])
         #expect(run.status == .usage)
         #expect(
-            run.talk.hasPrefix("handoff: --group-by platfrom: no scenario mark has this attribute; the traces' have "))
+            run.talk.hasPrefix("handoff: --group-by platfrom: no trace's scenario marks have this attribute; they have "))
         #expect(run.talk.contains("platform") && run.talk.hasSuffix("(did you mean platform?)\n"), "\(run.talk)")
         #expect(run.result.contains("WRONG USAGE: what was asked for can't be done"))
         #expect(suites.last?.first("usage")?.children == ["error"])
@@ -134,7 +134,7 @@ import Testing
         let unmarked = Places.recordings.appending(path: "no-marks.pcapng").path
         #expect(try Self.check(scratch, [unmarked]).0.status != .usage)
         let (none, _) = try Self.check(scratch, [unmarked, "--group-by=platform"])
-        #expect(none.status == .usage && none.talk.contains("no trace has a scenario mark with attributes"))
+        #expect(none.status == .usage && none.talk.contains("no trace has one with attributes"))
     }
 
     /// One policy that can't be used spoils the traces below it alone.
