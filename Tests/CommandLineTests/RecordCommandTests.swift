@@ -84,8 +84,8 @@ import Testing
         let live = try String(contentsOfFile: "\(folder)/live.json", encoding: .utf8)
         let later = try String(contentsOfFile: "\(folder)/later.json", encoding: .utf8)
         // What the recorder alone knows, the fault that never fired, is in its report: that alone may be read.
-        let missing = try #require(JSONValue.parse(live)["notExercised"]?.elements?.compactMap(\.stringValue))
-        #expect(missing.count == 2 && missing[1].contains("never fired"))
+        let missing = try JSONValue.parse(live)["notExercised"]?.elements?.compactMap(\.stringValue) ?? []
+        #expect(missing.count == 2 && missing.last?.contains("never fired") == true)
         #expect(live.replacing(#/",\s*"[^"]*never fired[^"]*"/#, with: "\"") == later)
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)

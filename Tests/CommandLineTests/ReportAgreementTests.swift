@@ -125,7 +125,8 @@ import Testing
         let (run, suites) = try Self.check(scratch, [trace, "--group-by", "platfrom"])
         #expect(run.status == .usage)
         #expect(
-            run.talk.hasPrefix("handoff: --group-by platfrom: no trace's scenario marks have this attribute; they have "))
+            run.talk.hasPrefix(
+                "handoff: --group-by platfrom: no trace's scenario marks have this attribute; they have "))
         #expect(run.talk.contains("platform") && run.talk.hasSuffix("(did you mean platform?)\n"), "\(run.talk)")
         #expect(run.result.contains("WRONG USAGE: what was asked for can't be done"))
         #expect(suites.last?.first("usage")?.children == ["error"])
