@@ -12,7 +12,9 @@ import Testing
         let trace = "\(scratch.folder.path)/\(FileName.text([0x61, 0xFF])).pcapng"
         _ = try scratch.file("handoff.yml", "version: 1\nhosts:\n  partner: [api.partner.example]\n")
         _ = try scratch.file("a\u{FFFD}.pcapng", "decoy")
-        let recording = try FileSystem.read(Places.recordings.appending(path: "conforming-share.pcapng").path)
+        let recording = try FileSystem.withMapped(
+            Places.recordings.appending(path: "conforming-share.pcapng").path
+        ) { Array($0) }
         try FileSystem.write(recording, to: trace)
         return (scratch, trace)
     }
@@ -25,7 +27,7 @@ import Testing
         let run = CommandRun(["check", trace, "--report", "json=\(report)"])
         #expect(run.status == .conforming && run.talk.isEmpty, "\(run.talk)")
         #expect(run.result.contains("\(shown)  PASS"))
-        let text = String(decoding: try FileSystem.read(report), as: UTF8.self)
+        let text = try FileSystem.withMapped(report) { String(decoding: $0, as: UTF8.self) }
         #expect(text.contains("\"path\": \"\(shown)\"") && text.contains("\"sha256\": "))
         #expect(CommandRun(["show", trace, "--facts"]).status == .conforming)
         #expect(CommandRun(["policy", "init", "--from", trace]).result.contains("api.partner.example"))
