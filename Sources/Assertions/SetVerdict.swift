@@ -10,10 +10,12 @@ public enum Outcome: String, Hashable, Sendable {
     case unreadable
     /// At least one violation that counts.
     case violation
+    /// A policy that can't be used, or an option that names nothing there is.
+    case misused = "wrong-usage"
 
-    /// The worse of two: violation, unreadable, inconclusive, conforming.
+    /// The worse of two: wrong usage, violation, unreadable, inconclusive, conforming.
     public func worse(_ other: Outcome) -> Outcome {
-        let order: [Outcome] = [.conforming, .inconclusive, .unreadable, .violation]
+        let order: [Outcome] = [.conforming, .inconclusive, .unreadable, .violation, .misused]
         func rank(_ outcome: Outcome) -> Int { order.firstIndex(of: outcome) ?? 0 }
         return rank(self) >= rank(other) ? self : other
     }
@@ -27,35 +29,17 @@ public struct SetOptions: Sendable {
     public var inconclusiveCounts = true
     /// The scenario attribute by which the matrix is grouped.
     public var groupBy = "platform"
+    /// Whether that was asked for, so that a trace has to have the attribute.
+    public var groupByIsAsked = false
     /// Whether every decidable cell of the matrix must be proven.
     public var certify = false
     /// What the set must have exercised: matrix rows, rule ids or words of `Policy.exercises`.
     public var mustExercise: [String] = []
+    /// What else had to happen and did not, one sentence each: a fault that never fired.
+    public var missing: [String] = []
 
     /// The defaults.
     public init() {}
-}
-
-/// One trace of the set: its verdict, or why there is none.
-public struct JudgedTrace: Sendable {
-    /// The path as given.
-    public var path: String
-    /// The verdict; nil when the input could not be read at all.
-    public var verdict: TraceVerdict?
-    /// One line: why it could not be read.
-    public var error: String?
-
-    /// A trace that was read.
-    public init(path: String, verdict: TraceVerdict) {
-        self.path = path
-        self.verdict = verdict
-    }
-
-    /// An input that could not be read.
-    public init(path: String, error: String) {
-        self.path = path
-        self.error = error
-    }
 }
 
 /// The verdict over all traces of an input set: what each says, why some could not be judged, and what was never shown.
@@ -109,11 +93,17 @@ public struct SetVerdict: Sendable {
     public let matrix: [MatrixRow]
     /// What the rules over several traces say; empty for one trace.
     public let rules: [RuleResult]
-    /// What must be exercised over the set and was not, one sentence each.
-    public let notExercised: [String]
+    /// What had to be shown over the set, and whether it was.
+    public let demands: [Demand]
+    /// What was asked for and can't be done, one sentence each.
+    public let misuses: [String]
     /// The outcome of the set.
     public let outcome: Outcome
-    private let options: SetOptions
+    /// How the set was judged.
+    public let options: SetOptions
+
+    /// What must be exercised over the set and was not, one sentence each.
+    public var notExercised: [String] { demands.compactMap(\.missing) }
 
     /// The group of traces that name none.
     public static let wholeGroup = "all"
@@ -127,11 +117,14 @@ public struct SetVerdict: Sendable {
         groups = Set(traces.compactMap(\.verdict).map { $0.attributes[attribute] ?? Self.wholeGroup }).sorted()
         rules = SetRuleCatalogue.judge(traces, options: options).map(\.printable)
         matrix = Self.matrix(of: traces, rules: rules, groupBy: attribute)
-        notExercised = Self.notExercised(traces, rules, matrix, options)
+        let demands = Self.demands(traces, rules, matrix, options)
+        self.demands = demands
+        misuses = Self.misuses(traces, options)
         var outcome = traces.reduce(Outcome.conforming) { $0.worse(Self.outcome(of: $1, options: options)) }
-        if !notExercised.isEmpty { outcome = outcome.worse(.inconclusive) }
+        if demands.contains(where: { $0.missing != nil }) { outcome = outcome.worse(.inconclusive) }
         let gate = traces.reduce(into: Set<String>()) { $0.formUnion($1.verdict?.gate ?? []) }
         for rule in rules { outcome = outcome.worse(Self.outcome(of: rule, gate: gate, options: options)) }
+        if !misuses.isEmpty { outcome = .misused }
         self.outcome = outcome
     }
 
@@ -141,15 +134,12 @@ public struct SetVerdict: Sendable {
     }
 
     private static func outcome(of trace: JudgedTrace, options: SetOptions) -> Outcome {
-        guard let verdict = trace.verdict else { return .unreadable }
+        guard let verdict = trace.verdict else { return trace.obstacle == .policy ? .misused : .unreadable }
         var outcome = Outcome.conforming
         for rule in verdict.rules {
             outcome = outcome.worse(Self.outcome(of: rule, gate: verdict.gate, options: options))
         }
-        // A recording of our own that holds no packet is whole, and shows nothing.
-        let isEmpty = verdict.summary.packets == 0 && !verdict.summary.isOwnRecording
-        if !verdict.summary.isComplete || isEmpty { outcome = outcome.worse(.unreadable) }
-        return outcome
+        return trace.shortcoming == nil ? outcome : outcome.worse(.unreadable)
     }
 
     /// What one rule's result comes to for a gate.
@@ -212,35 +202,6 @@ public struct SetVerdict: Sendable {
             }
             return MatrixRow(id: row.id, title: row.title, cells: cells, isDecidable: row.isDecidable)
         }
-    }
-
-    private static func notExercised(
-        _ traces: [JudgedTrace], _ rules: [RuleResult], _ matrix: [MatrixRow], _ options: SetOptions
-    ) -> [String] {
-        let verdicts = traces.compactMap(\.verdict)
-        var missing: [String] = []
-        if !verdicts.isEmpty, !verdicts.contains(where: \.exercisedAnything) {
-            missing.append("nothing was exercised: no tap, session request or navigation was recognised in any trace")
-        }
-        for item in options.mustExercise {
-            let inMatrix = matrix.first { $0.id == item }.map { row in
-                row.cells.values.contains { $0.exercise != .notShown }
-            }
-            let byRule = verdicts.contains { verdict in
-                verdict.rules.contains { $0.id == item && ($0.verdict == .pass || $0.verdict == .fail) }
-            }
-            let bySet = rules.contains { $0.id == item && ($0.verdict == .pass || $0.verdict == .fail) }
-            let byWord = verdicts.contains { $0.exercised.contains(item) }
-            if inMatrix != true, !byRule, !bySet, !byWord { missing.append("must-exercise \(item): no trace shows it") }
-        }
-        if options.certify {
-            for row in matrix where row.isDecidable {
-                for (group, cell) in row.cells.sorted(by: { $0.key < $1.key }) where cell.exercise == .notShown {
-                    missing.append("certify: \(row.id) \(row.title) was never shown for \(group)")
-                }
-            }
-        }
-        return missing
     }
 }
 

@@ -1,3 +1,5 @@
+internal import CaptureAnalyzer
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -21,7 +23,7 @@ struct FileError: Error, CustomStringConvertible {
 enum FileSystem {
     /// The whole content of a small file.
     static func read(_ path: String) throws(FileError) -> [UInt8] {
-        guard let file = fopen(path, "rb") else { throw FileError(path) }
+        guard let file = fopen(FileName.path(path), "rb") else { throw FileError(path) }
         defer { fclose(file) }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 64 << 10)
@@ -37,7 +39,7 @@ enum FileSystem {
     /// Gives `body` the whole content of a file of any size without reading it into memory.
     static func withMapped<Value>(_ path: String, _ body: (UnsafeRawBufferPointer) -> Value) throws(FileError) -> Value
     {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(FileName.path(path), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError(path) }
         defer { close(descriptor) }
         var status = stat()
@@ -53,7 +55,7 @@ enum FileSystem {
 
     /// Writes a file, replacing what was there; `permissions` count only for a new file.
     static func write(_ bytes: [UInt8], to path: String, permissions: mode_t = 0o644) throws(FileError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, permissions)
+        let descriptor = open(FileName.path(path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, permissions)
         guard descriptor >= 0, let file = fdopen(descriptor, "wb") else { throw FileError(path) }
         let written = fwrite(bytes, 1, bytes.count, file)
         guard fclose(file) == 0, written == bytes.count else { throw FileError(path) }
@@ -63,16 +65,18 @@ enum FileSystem {
     /// permissions stay.
     static func replace(_ bytes: [UInt8], at path: String) throws(FileError) {
         var facts = stat()
-        guard stat(path, &facts) == 0 else { throw FileError(path) }
-        let target = realpath(path, nil)
+        guard stat(FileName.path(path), &facts) == 0 else { throw FileError(path) }
+        let target = realpath(FileName.path(path), nil)
         defer { free(target) }
-        let place = target.map { String(cString: $0) } ?? path
+        let place = target.map { name($0) } ?? path
         let draft = "\(place).\(getpid()).new"
         do throws(FileError) {
             try write(bytes, to: draft, permissions: facts.st_mode & 0o777)
-            guard chmod(draft, facts.st_mode & 0o777) == 0, rename(draft, place) == 0 else { throw FileError(path) }
+            guard chmod(FileName.path(draft), facts.st_mode & 0o777) == 0,
+                rename(FileName.path(draft), FileName.path(place)) == 0
+            else { throw FileError(path) }
         } catch {
-            unlink(draft)
+            unlink(FileName.path(draft))
             throw FileError(path)
         }
     }
@@ -80,52 +84,59 @@ enum FileSystem {
     /// The size of the file at `path`; nil when there is none.
     static func size(of path: String) -> Int? {
         var status = stat()
-        return stat(path, &status) == 0 ? Int(status.st_size) : nil
+        return stat(FileName.path(path), &status) == 0 ? Int(status.st_size) : nil
     }
 
     /// Removes a file.
     static func remove(_ path: String) {
-        unlink(path)
+        unlink(FileName.path(path))
     }
 
     /// Whether there is a folder at `path`.
     static func isFolder(_ path: String) -> Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        return stat(FileName.path(path), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     /// Whether there is an ordinary file at `path`, or behind the link there.
     static func isFile(_ path: String) -> Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        return stat(FileName.path(path), &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     /// Whether `path` is a symbolic link.
     static func isLink(_ path: String) -> Bool {
         var status = stat()
-        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+        return lstat(FileName.path(path), &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
+    /// Where the symbolic link at `path` leads, as it says; nil when there is none.
+    static func target(ofLink path: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = readlink(FileName.path(path), &bytes, bytes.count - 1)
+        return count < 0 ? nil : FileName.text(bytes.prefix(count).map { UInt8(bitPattern: $0) })
     }
 
     /// Whether there is anything at `path`.
-    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    static func exists(_ path: String) -> Bool { access(FileName.path(path), F_OK) == 0 }
 
     /// Makes a folder and those above it.
     static func makeFolder(_ path: String) {
         var made = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
             made += made.isEmpty || made.hasSuffix("/") ? String(part) : "/\(part)"
-            mkdir(made, 0o700)
+            mkdir(FileName.path(made), 0o700)
         }
     }
 
     /// The names in a folder, sorted, without those that begin with a dot.
     static func names(in path: String) throws(FileError) -> [String] {
-        guard let folder = opendir(path) else { throw FileError(path) }
+        guard let folder = opendir(FileName.path(path)) else { throw FileError(path) }
         defer { closedir(folder) }
         var names: [String] = []
         while let entry = readdir(folder) {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                FileName.text(bytes.prefix { $0 != 0 })
             }
             if !name.hasPrefix(".") { names.append(name) }
         }
@@ -148,8 +159,12 @@ enum FileSystem {
 
     /// The absolute path without symbolic links; nil when nothing is there.
     static func absolute(_ path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
+        guard let resolved = realpath(FileName.path(path), nil) else { return nil }
         defer { free(resolved) }
-        return String(cString: resolved)
+        return name(resolved)
+    }
+
+    private static func name(_ bytes: UnsafePointer<CChar>) -> String {
+        FileName.text(UnsafeRawBufferPointer(start: bytes, count: strlen(bytes)))
     }
 }

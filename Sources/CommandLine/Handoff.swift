@@ -10,7 +10,10 @@ public struct Handoff {
     /// Makes the command with the environment and the console of a process, or of a test.
     public init(environment: [String: String], console: Console) {
         self.environment = environment
-        self.console = console
+        var shown = console
+        shown.result = { console.result(FileName.shown($0)) }
+        shown.talk = { console.talk(FileName.shown($0)) }
+        self.console = shown
     }
 
     private static let commands: [(syntax: CommandSyntax, run: @Sendable (Handoff, Arguments) throws -> ExitStatus)] = [
@@ -29,11 +32,21 @@ public struct Handoff {
         (MarkImportCommand.syntax, { try MarkImportCommand(handoff: $0, arguments: $1).run() }),
     ]
 
+    /// Commands that do nothing with their words but open the files that they name; others hand them on as text.
+    private static let namesFiles: Set = [
+        CheckCommand.syntax.name, ShowCommand.syntax.name, PolicyInitCommand.syntax.name,
+        PolicyCheckCommand.syntax.name, ExceptAddCommand.syntax.name, MarkImportCommand.syntax.name,
+    ]
+
     /// Runs the command line `words` (without the program's name).
     public func run(_ words: [String]) -> ExitStatus {
         guard let first = words.first else {
             console.talk(Self.overview)
             return .usage
+        }
+        if first == "help", words.count > 1, words[1] != "help" {
+            // `handoff help check` asks what `handoff check --help` asks.
+            return run(words.dropFirst() + ["--help"])
         }
         if first == "--help" || first == "-h" || first == "help" {
             console.result(Self.overview)
@@ -46,7 +59,11 @@ public struct Handoff {
         guard let command = Self.command(for: words) else { return unknown(words, first) }
         do {
             let count = command.syntax.name.split(separator: " ").count
-            let arguments = try Arguments(Array(words.dropFirst(count)), syntax: command.syntax)
+            let rest = Array(words.dropFirst(count))
+            let arguments = try Arguments(Self.asksForHelp(rest) ? ["--help"] : rest, syntax: command.syntax)
+            if let odd = rest.first(where: FileName.isOdd), !Self.namesFiles.contains(command.syntax.name) {
+                throw UsageError(message: "\(odd) is not UTF-8; give another name")
+            }
             if arguments.wantsHelp {
                 console.result(command.syntax.help)
                 return .conforming
@@ -67,18 +84,29 @@ public struct Handoff {
         }
     }
 
+    /// `handoff check help`, unless that is the name of a file.
+    private static func asksForHelp(_ rest: [String]) -> Bool {
+        rest == ["help"] && !FileSystem.exists("help")
+    }
+
     /// Words that call no command: a group of commands, or a slip.
     private func unknown(_ words: [String], _ first: String) -> ExitStatus {
         let known = Self.commands.map(\.syntax)
         let group = known.filter { $0.name.hasPrefix("\(first) ") }
         if !group.isEmpty {
-            if words.dropFirst().contains(where: { $0 == "--help" || $0 == "-h" }) {
+            if words.dropFirst().contains(where: { $0 == "--help" || $0 == "-h" }) || words.dropFirst() == ["help"] {
                 for syntax in group { console.result(syntax.help + "\n") }
                 return .conforming
             }
+            let names = group.map(\.name).joined(separator: " or ")
+            guard let word = words.dropFirst().first(where: { !$0.hasPrefix("-") }) else {
+                console.complain("\(first) needs a word more: \(names); see handoff \(first) --help")
+                return .usage
+            }
+            let nearest = group.count > 1 ? NearestWord.to("\(first) \(word)", among: group.map(\.name)) : nil
+            let hint = nearest.map { " (did you mean \($0)?)" }
             console.complain(
-                "\(first) needs a word more: \(group.map(\.name).joined(separator: " or ")); see handoff \(first) --help"
-            )
+                "unknown command \(first) \(word)\(hint ?? ""); there is \(names); see handoff \(first) --help")
             return .usage
         }
         let isOption = first.hasPrefix("-")

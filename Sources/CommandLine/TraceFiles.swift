@@ -1,3 +1,5 @@
+internal import Assertions
+
 /// Finds the traces that operands name and the policy that goes with each.
 enum TraceFiles {
     private static let endings = [".pcap", ".pcapng", ".cap", ".ntar"].flatMap { [$0, "\($0).gz", "\($0).zst"] }
@@ -32,21 +34,44 @@ enum TraceFiles {
         return paths
     }
 
-    /// `handoff.yml` beside the trace, or the nearest one above it; nil when there is none. As short as the trace was
-    /// given: what is said of it is to be read.
-    static func policy(for trace: String) -> String? {
-        guard let start = FileSystem.absolute(trace == "-" ? "." : FileSystem.parent(of: trace)) else { return nil }
+    /// Where the policy for a trace is: `handoff.yml` beside it, or the nearest one above it.
+    static func policyPlace(for trace: String) -> PolicyPlace {
+        var place = PolicyPlace()
+        guard let start = FileSystem.absolute(trace == "-" ? "." : FileSystem.parent(of: trace)) else { return place }
         var folder = start
         while true {
-            let candidate = folder == "/" ? "/handoff.yml" : "\(folder)/handoff.yml"
-            if FileSystem.exists(candidate) {
-                guard !trace.hasPrefix("/"), let here = FileSystem.absolute("."),
-                    candidate.hasPrefix(here == "/" ? here : here + "/")
-                else { return candidate }
-                return String(candidate.dropFirst(here == "/" ? 1 : here.count + 1))
+            let lead = folder == "/" ? "/" : "\(folder)/"
+            // What the other spelling holds is not read, and whoever wrote it would not know.
+            if FileSystem.exists("\(lead)handoff.yaml") {
+                place.passedOver.append(short("\(lead)handoff.yaml", for: trace))
             }
-            guard folder != "/" else { return nil }
+            if FileSystem.exists("\(lead)handoff.yml") {
+                place.path = short("\(lead)handoff.yml", for: trace)
+                place.origin = folder == start ? .beside : .above
+                return place
+            }
+            guard folder != "/" else { return place }
             folder = FileSystem.parent(of: folder)
         }
     }
+
+    /// The same without how it was found; nil when there is none.
+    static func policy(for trace: String) -> String? { policyPlace(for: trace).path }
+
+    /// A path as short as the trace was given: what is said of it is to be read.
+    private static func short(_ path: String, for trace: String) -> String {
+        guard !trace.hasPrefix("/"), let here = FileSystem.absolute("."),
+            path.hasPrefix(here == "/" ? here : here + "/")
+        else { return path }
+        return String(path.dropFirst(here == "/" ? 1 : here.count + 1))
+    }
+}
+
+/// Where a policy is and how it was found.
+struct PolicyPlace: Equatable {
+    /// Nil when there is none, and the defaults apply.
+    var path: String?
+    var origin = JudgingConditions.PolicyOrigin.none
+    /// Files on the way that are called almost like a policy, and are not read.
+    var passedOver: [String] = []
 }

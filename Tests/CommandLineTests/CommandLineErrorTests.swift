@@ -18,7 +18,14 @@ import Testing
         Slip(words: ["chek", share], says: "unknown command chek (did you mean check?); see handoff --help"),
         Slip(words: ["--versoin"], says: "unknown option --versoin (did you mean --version?)"),
         Slip(words: ["policy"], says: "policy needs a word more: policy init or policy check"),
-        Slip(words: ["policy", "chek"], says: "policy needs a word more"),
+        Slip(
+            words: ["policy", "chek"],
+            says: "unknown command policy chek (did you mean policy check?); there is policy init or policy check"),
+        Slip(
+            words: ["policy", "suggest"], says: "unknown command policy suggest; there is policy init or policy check"),
+        Slip(words: ["except", "rm", "3fd1"], says: "unknown command except rm; there is except add"),
+        Slip(words: ["ca", "sho"], says: "unknown command ca sho (did you mean ca show?)"),
+        Slip(words: ["help", "chek"], says: "unknown command chek (did you mean check?)"),
         Slip(words: ["check", "--polcy", "x", share], says: "unknown option --polcy (did you mean --policy?)"),
         Slip(words: ["check", "-x", share], says: "unknown option -x"),
         Slip(words: ["check"], says: "check needs TRACE…; see handoff check --help"),
@@ -27,8 +34,10 @@ import Testing
         Slip(words: ["check", "--strict", "--strict", share], says: "option --strict is given twice"),
         Slip(words: ["check", "--policy=a", "--policy", "b", share], says: "option --policy is given twice"),
         Slip(words: ["check", "--strict=yes", share], says: "option --strict takes no value"),
-        Slip(words: ["check", "--profile", "ful", share], says: "--profile is one of headline, full, not ful"),
-        Slip(words: ["check", "--inconclusive=maybe", share], says: "--inconclusive is one of fail, warn, not maybe"),
+        Slip(
+            words: ["check", "--profile", "ful", share],
+            says: "--profile takes headline or full, not ful (did you mean full?)"),
+        Slip(words: ["check", "--inconclusive=maybe", share], says: "--inconclusive takes fail or warn, not maybe;"),
         Slip(words: ["check", "--report", "jsn=x", share], says: "did you mean json=PATH?"),
         Slip(words: ["check", "--report", "json", share], says: "--report takes FORMAT=PATH"),
         Slip(words: ["check", "--report", "json=", share], says: "--report takes FORMAT=PATH"),
@@ -83,6 +92,13 @@ import Testing
             #expect(run.result.contains("usage: handoff \(command)"))
             #expect(run.result.split(separator: "\n").allSatisfy { $0.count <= 132 })
         }
+        // As people also ask for it.
+        let words = command.split(separator: " ").map(String.init)
+        for asked in [words + ["help"], ["help"] + words] {
+            let run = CommandRun(asked)
+            #expect(run.status == .conforming && run.talk.isEmpty, "\(asked): \(run.talk)")
+            #expect(run.result == CommandRun(words + ["--help"]).result)
+        }
         #expect(CommandRun(["--help"]).result.contains(command))
     }
 
@@ -130,6 +146,7 @@ import Testing
         ] {
             let run = CommandRun(["check", path])
             #expect(run.status == .unreadable)
+            #expect(run.result.contains("\nUNREADABLE: could not be read\n"))
             #expect(run.talk.hasPrefix("handoff: \(path): \(words)"), "\(run.talk)")
             #expect(run.talk.split(separator: "\n").count == 1)
             #expect(run.result.contains("\(path)  NOT READ\n"))

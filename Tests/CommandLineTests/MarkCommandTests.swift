@@ -134,7 +134,7 @@ import Testing
         (["mark"], "mark needs KIND"), (["mark", "tap", "share", "--target", "cta"], "the target is given twice"),
         (["mark", "tap", "--at", "noon"], "--at is an RFC 3339 time"),
         (["mark", "tap", "--count", "0"], "--count is a whole"),
-        (["mark", "tap", "--phase", "mid"], "--phase is one of pre, post"),
+        (["mark", "tap", "--phase", "mid"], "--phase takes pre or post, not mid"),
         (["mark", "tap", "--attr", "x"], "--attr takes NAME=VALUE"),
         (["mark", "tap", "--colour", "x"], "unknown option"),
     ]) func wrongWordsAreUsageErrors(words: [String], message: String) async {

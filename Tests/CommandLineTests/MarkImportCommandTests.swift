@@ -35,7 +35,7 @@ import Testing
             run.result
                 == #"{"kind":"tap","target":"share","at":"2025-11-30T05:10:31.123456000Z","until":"2025-11-30T05:10:31.123456999Z","clock":"device"}"#
                 + "\n")
-        #expect(run.talk == "handoff: \(log): 1 marks (1 taps, 1 of them share) from 1 lines of logcat\n")
+        #expect(run.talk == "handoff: \(log): 1 mark (1 tap, 1 of them share) from 1 line of logcat\n")
         #expect(
             CommandRun(["mark", "import", log, "--format=logcat", "--clock=phone"]).result.contains(#""clock":"phone""#)
         )
@@ -122,7 +122,10 @@ import Testing
         "wrong usage",
         arguments: [
             (["mark", "import"], "mark import needs LOG"), (["mark", "import", "x"], "--format is missing"),
-            (["mark", "import", "x", "--format=syslog"], "--format is one of getevent, logcat, ios-syslog"),
+            (
+                ["mark", "import", "x", "--format=syslog"],
+                "--format takes getevent, logcat, ios-syslog, maestro, appium or xcuitest, not syslog"
+            ),
             (["mark", "import", "x", "--format=logcat", "--target=share"], "--target takes LABEL=WORD"),
             (["mark", "import", "x", "--format=logcat", "--year=26"], "--year is a year from 1970"),
             (["mark", "import", "x", "--format=logcat", "--date=30.11.2026"], "--date is a date as 2026-11-30"),
@@ -136,6 +139,92 @@ import Testing
         let run = CommandRun(words)
         #expect(run.status == .usage)
         #expect(run.talk.contains(message), "\(run.talk)")
+    }
+
+    /// A log of another tool is one clear line, whatever it holds, and no empty side file with status 0.
+    @Test(arguments: ["getevent", "logcat", "ios-syslog", "maestro", "appium", "xcuitest"])
+    func anotherToolsLogIsUnreadable(format: String) throws {
+        defer { scratch.remove() }
+        let pages = Data((0..<9_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 5) })
+        let binary = scratch.path("binary")
+        try pages.write(to: URL(filePath: binary))
+        for (path, words) in [
+            (try file("empty.log", ""), "is empty: a log of \(format)"),
+            (try file("blank.log", "\n\n  \n"), "no line is one of \(format)"),
+            // Lines with a time and a word in brackets, as many programs write them.
+            (
+                try file("server.log", "[2026-11-30 05:10:31] [INFO] started\n2026-11-30 05:10:32 [INFO] ready\n"),
+                "no line is one of \(format)"
+            ),
+            (try file("letter.txt", "Dear all,\nthe test went well.\n"), "no line is one of \(format)"),
+            (binary, "no line is one of \(format)"),
+        ] {
+            let run = CommandRun(["mark", "import", path, "--format=\(format)"])
+            #expect(run.status == .unreadable && run.result.isEmpty)
+            #expect(run.talk.hasPrefix("handoff: \(path):") && run.talk.contains(words), "\(run.talk)")
+            #expect(run.talk.split(separator: "\n").count == 1)
+        }
+    }
+
+    @Test func whatWasDroppedIsCounted() throws {
+        defer { scratch.remove() }
+        func step(_ second: Int, _ words: String) -> String {
+            "06:10:0\(second).000 [ INFO] m.c.r.T.invoke: \(words)\n"
+        }
+        let log = try file(
+            "maestro.log",
+            ["Launch app \"x\"", "Input text hunter2", "Input text more", "Tap on \"A\"", "Swipe UP in 400 ms"]
+                .enumerated().map { step($0, "\($1) RUNNING") + step($0, "\($1) COMPLETED") }.joined())
+        let run = CommandRun(["mark", "import", log, "--format=maestro", "--date=2026-11-30", "--zone=Z"])
+        #expect(run.status == .conforming)
+        #expect(
+            run.talk
+                == "handoff: \(log): 1 mark (1 tap, 0 of them share) from 10 lines of maestro; "
+                + "4 other steps made none: Input text ×2, Launch app, Swipe UP\n", "\(run.talk)")
+        #expect(!run.talk.contains("hunter2"))
+    }
+
+    @Test func anIdThatComesTwiceIsTold() throws {
+        defer { scratch.remove() }
+        func line(_ second: Int, _ object: String) -> String {
+            "176447943\(second).123456  1234  1240 I handoff : handoff-mark \(object)\n"
+        }
+        let log = try file(
+            "log.txt",
+            line(1, #"{"kind":"tap","target":"share","id":"t1"}"#)
+                + line(2, #"{"kind":"tap","target":"neutral","id":"t1"}"#)
+                + line(3, #"{"kind":"tap","target":"cta","id":"p","phase":"pre"}"#)
+                + line(4, #"{"kind":"tap","target":"cta","id":"p","phase":"post"}"#))
+        let run = CommandRun(["mark", "import", log, "--format=logcat"])
+        #expect(run.status == .conforming)
+        let lines = run.talk.split(separator: "\n")
+        #expect(lines.count == 2 && lines[0].hasPrefix("handoff: \(log):2: 1 × the id of an earlier mark"), "\(lines)")
+    }
+
+    @Test func cornersOfARegionMayStandInAnyOrder() throws {
+        defer { scratch.remove() }
+        let touch = Self.getevent.replacing(
+            "[   12345.678901] /dev/input/event2: EV_KEY       BTN_TOUCH            DOWN",
+            with: """
+                [   12345.678901] /dev/input/event2: EV_ABS       ABS_MT_POSITION_X    00000014
+                [   12345.678901] /dev/input/event2: EV_ABS       ABS_MT_POSITION_Y    0000001e
+                [   12345.678901] /dev/input/event2: EV_KEY       BTN_TOUCH            DOWN
+                """)
+        let log = try file("touch.log", touch)
+        let probes = try file("probes.txt", "1764479431.000000 12345.600000 1764479431.020000\n")
+        func target(_ region: String) -> CommandRun {
+            CommandRun([
+                "mark", "import", log, "--format=getevent", "--probes", probes, "--target", "\(region)=share",
+            ])
+        }
+        for region in ["10,20-40,50", "40,50-10,20", "10,50-40,20", "40,20-10,50"] {
+            #expect(target(region).result.contains(#""target":"share""#), "\(region): \(target(region).talk)")
+        }
+        #expect(target("100,20-40,50").result.contains(#""target":"other""#))
+        for wrong in ["Teilen", "1,2-3", "1,2", "a,b-c,d", "1,2-3,-4"] {
+            let run = target(wrong)
+            #expect(run.status == .usage && run.talk.contains("--target takes X1,Y1-X2,Y2=WORD with getevent"))
+        }
     }
 
     @Test func whatIsNotThereIsUnreadable() {

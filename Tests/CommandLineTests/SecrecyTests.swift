@@ -104,7 +104,7 @@ import Testing
         let outputs = [
             "text": table.text() + SetSummary(set: set, style: .plain).text, "verbose": table.text(isVerbose: true),
             "json": JSONReport(set: set, version: "0", digests: [:]).text,
-            "junit": JUnitReport(traces: [trace], isStrict: true).text, "show": timeline.text, "show --json": events,
+            "junit": JUnitReport(set: set).text, "show": timeline.text, "show --json": events,
         ]
         if !file.hasPrefix("no-keys") {
             #expect(!secrets.forms.isEmpty)

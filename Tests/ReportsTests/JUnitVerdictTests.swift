@@ -6,10 +6,19 @@ import Testing
 
 /// Verdicts that no recording has: warnings, and text that XML can't hold.
 @Suite struct JUnitVerdictTests {
-    static func report(_ rule: RuleResult, gate: Set<String> = [], isStrict: Bool = false) -> String {
+    static func report(
+        _ rule: RuleResult, gate: Set<String> = [], isStrict: Bool = false, counts: Bool = true
+    ) -> String {
+        var summary = TraceSummary()
+        summary.packets = 1
         let verdict = TraceVerdict(
-            rules: [rule], matrix: [:], attributes: [:], summary: TraceSummary(), gate: gate, exercisedAnything: true)
-        return JUnitReport(traces: [JudgedTrace(path: "a<b>.pcap", verdict: verdict)], isStrict: isStrict).text
+            rules: [rule], matrix: [:], attributes: [:], summary: summary, gate: gate, exercisedAnything: true)
+        var options = SetOptions()
+        options.strict = isStrict
+        options.inconclusiveCounts = counts
+        return JUnitReport(
+            set: SetVerdict(traces: [JudgedTrace(path: "a<b>.pcap", verdict: verdict)], options: options)
+        ).text
     }
 
     static func result(_ verdict: Verdict, _ severity: Severity, sentence: String = "one thing") -> RuleResult {
@@ -44,6 +53,18 @@ import Testing
         #expect(Self.report(result).contains("<system-out>"))
         #expect(Self.report(result, gate: ["HR-48"]).contains("<error type=\"why\" message=\"s\""))
         #expect(Self.report(result, gate: ["HR-48"], isStrict: true).contains("<failure type=\"thing\""))
+    }
+
+    /// What is not to count is told, and fails nothing.
+    @Test func whatDoesNotCountIsNoError() {
+        let gate: Set = ["HR-48"]
+        let open = Self.report(Self.result(.inconclusive, .error), gate: gate, counts: false)
+        #expect(open.contains("<skipped message=\"s\"/>") && !open.contains("<error"))
+        var warning = Self.result(.fail, .warning)
+        warning.doubt = InconclusiveReason(code: "why", sentence: "s", remedy: "r")
+        let doubt = Self.report(warning, gate: gate, counts: false)
+        #expect(doubt.contains("<system-out>") && doubt.contains("[why] s") && !doubt.contains("<error"))
+        #expect(Self.report(Self.result(.fail, .error), gate: gate, counts: false).contains("<failure"))
     }
 
     @Test func textIsMadeSafe() {

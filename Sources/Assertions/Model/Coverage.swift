@@ -13,7 +13,8 @@ extension Session {
     func doubtCapture(_ judgement: inout Judgement) {
         if let dropped = summary.droppedPackets, dropped > 0 {
             judgement.doubt(
-                "capture-drops", "the capturing system dropped \(dropped) packets, and any of them may matter",
+                "capture-drops",
+                "the capturing system dropped \(counted(Int(clamping: dropped), "packet")), and \(dropped == 1 ? "it" : "any of them") may matter",
                 remedy: "capture with a larger buffer (tcpdump -B), or fewer other programs on the host")
         }
         let global: Set<BlindSpot.Reason> = [.captureDrops, .unreadablePackets, .stateGivenUp, .fragmentMissing]

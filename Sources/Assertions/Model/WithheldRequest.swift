@@ -41,7 +41,7 @@ extension Session {
         guard let hidden else { return }
         judgement.doubt(
             BlindSpot.Reason.withheld.rawValue,
-            "a \(hidden.record.method) to \(name(of: hidden)) (packet \(hidden.record.started.number)) came on a withheld connection, and may be a session request",
+            "\(withArticle(hidden.record.method)) to \(name(of: hidden)) (packet \(hidden.record.started.number)) came on a withheld connection, and may be a session request",
             remedy: Self.remedy(.withheld))
     }
 }

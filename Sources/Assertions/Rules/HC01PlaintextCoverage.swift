@@ -41,7 +41,7 @@ enum PlaintextCoverage: Rule {
         }
         doubtUnsent(roles, session, &judgement)
         let system = session.dark.filter { session.roles.role(of: $0.key) == .osNoise }.count
-        if system > 0 { judgement.assume("os-services", "OS services not inspected: \(system) hosts") }
+        if system > 0 { judgement.assume("os-services", "OS services not inspected: \(counted(system, "host"))") }
         let parts = secure.filter { $0.value > 0 }.sorted { $0.key.rawValue < $1.key.rawValue }
             .map { "\($0.key.rawValue) \(read[$0.key] ?? 0) of \($0.value)" }
         judgement.passSentence = "connections read: \(parts.isEmpty ? "none encrypted" : parts.joined(separator: ", "))"

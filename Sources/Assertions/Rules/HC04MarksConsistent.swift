@@ -27,7 +27,7 @@ enum MarksConsistent: Rule {
         for mark in session.marks.marks {
             if hasEnded, mark.kind != .note, mark.kind != .end {
                 judgement.doubt(
-                    "marks-inconsistent", "a \(mark.kind.rawValue) mark comes after the end mark",
+                    "marks-inconsistent", "\(withArticle(mark.kind.rawValue)) mark comes after the end mark",
                     remedy: "send end last")
             }
             switch mark.kind {

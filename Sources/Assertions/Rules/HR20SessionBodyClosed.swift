@@ -56,7 +56,7 @@ enum SessionBodyClosed: Rule {
         } other: { attempt, why, judgement in
             judgement.violation(
                 "not-json", severity: severity,
-                "the body of attempt \(attempt.number) (\(attempt.first.body.count) bytes) is no JSON: \(why)",
+                "the body of attempt \(attempt.number) (\(counted(attempt.first.body.count, "byte"))) is no JSON: \(why)",
                 place: [attempt.first.record.pathTemplate], evidence: [attempt.evidence(place: "body")])
         }
         judgement.passSentence =

@@ -95,13 +95,13 @@ enum NoShortenerOrPreview: Rule {
         case .app, .webview:
             if holdsNeutral {
                 judgement.violation(
-                    "link-shortened", "\(subject) gives the neutral URL to a \(kind.rawValue) service",
+                    "link-shortened", "\(subject) gives the neutral URL to \(withArticle(kind.rawValue)) service",
                     place: [kind.rawValue, request.template(session.redactor)],
                     evidence: [request.evidence("leak", session.redactor)])
             } else if !isTold {
                 judgement.violation(
                     "contact", severity: .warning,
-                    "\(subject), a \(kind.rawValue) service, by the app during the handoff",
+                    "\(subject), \(withArticle(kind.rawValue)) service, by the app during the handoff",
                     place: [kind.rawValue, request.template(session.redactor)],
                     evidence: [request.evidence("contact", session.redactor)])
             }
@@ -111,7 +111,8 @@ enum NoShortenerOrPreview: Rule {
     /// A connection or lookup without a request that was read.
     private static func judge(_ contact: VendorContact, _ session: Session, _ judgement: inout Judgement) {
         let host = session.redactor.host(contact.host.text)
-        let what = "\(contact.isLookup ? "a lookup of" : "a connection to") \(host), a \(contact.kind.rawValue) service"
+        let what =
+            "\(contact.isLookup ? "a lookup of" : "a connection to") \(host), \(withArticle(contact.kind.rawValue)) service"
         if contact.actor.actor.isApp {
             judgement.violation(
                 "contact", severity: .warning, "\(what), by the app during the handoff",

@@ -154,7 +154,7 @@ enum NoStatusCall: Rule {
         }) {
             judgement.doubt(
                 BlindSpot.Reason.withheld.rawValue,
-                "a \(hidden.record.method) to \(session.name(of: hidden)) (packet \(hidden.record.started.number)) came on a withheld connection, and may be a status call",
+                "\(withArticle(hidden.record.method)) to \(session.name(of: hidden)) (packet \(hidden.record.started.number)) came on a withheld connection, and may be a status call",
                 remedy: Session.remedy(.withheld))
         }
     }

@@ -59,7 +59,7 @@ public struct KeyLog {
     /// Lines read, comments and empty ones included.
     public private(set) var lines = 0
     /// Lines that are a key, new or known already.
-    var readableLines: Int { lines - badLineCount - unknownLabels }
+    private(set) var readableLines = 0
     /// Lines that are not of the format: how many.
     public private(set) var badLineCount = 0
     /// The first of them.
@@ -117,6 +117,7 @@ public struct KeyLog {
         let words = line.split { $0 == 0x20 || $0 == 0x09 }
         guard let first = words.first, first.first != 0x23 else { return }
         let label = String(decoding: first, as: UTF8.self)
+        let badBefore = badLineCount
         if label == "RSA" {
             addRSA(words.dropFirst().map { $0 })
         } else if let label = Label(rawValue: label) {
@@ -124,7 +125,9 @@ public struct KeyLog {
         } else if !Self.ignoredLabels.contains(label) {
             unknownLabels += 1
             if words.count != 3 { reject("neither a comment nor LABEL RANDOM SECRET") }
+            return
         }
+        if badLineCount == badBefore { readableLines += 1 }
     }
 
     private mutating func addSecret(_ label: Label, _ words: [Slice<UnsafeRawBufferPointer>]) {

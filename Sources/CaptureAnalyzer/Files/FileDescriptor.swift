@@ -18,7 +18,7 @@ struct FileDescriptor: ~Copyable {
             isOwned = false
             return
         }
-        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        descriptor = open(FileName.path(path), O_RDONLY | O_CLOEXEC)
         isOwned = true
         guard descriptor >= 0 else { throw SystemError(number: errno) }
     }
@@ -40,6 +40,20 @@ struct FileDescriptor: ~Copyable {
             if count >= 0 { return count }
             guard errno == EINTR else { throw SystemError(number: errno) }
         }
+    }
+}
+
+/// What a file is, whatever it is called.
+struct FileIdentity: Hashable {
+    let device: UInt64
+    let inode: UInt64
+
+    /// The file that `path` leads to; nil when there is none.
+    init?(_ path: String) {
+        var facts = stat()
+        guard stat(FileName.path(path), &facts) == 0 else { return nil }
+        device = UInt64(facts.st_dev)
+        inode = UInt64(facts.st_ino)
     }
 }
 

@@ -18,16 +18,7 @@ struct Companions {
     /// `NAME.marks.jsonl` and `NAME.actors.jsonl`, where NAME is the path with or without its extensions.
     static func load(for path: String, options: TraceOptions) throws(TraceError) -> Companions {
         var companions = Companions()
-        var keyLogs = options.keyLogs
-        var markFiles = options.markFiles
-        var actorFiles = options.actorFiles
-        if options.readsCompanions, path != "-" {
-            for name in names(of: path) {
-                keyLogs += ["\(name).keylog", "\(name).keys"].filter { isThere($0) && !keyLogs.contains($0) }
-                markFiles += ["\(name).marks.jsonl"].filter { isThere($0) && !markFiles.contains($0) }
-                actorFiles += ["\(name).actors.jsonl"].filter { isThere($0) && !actorFiles.contains($0) }
-            }
-        }
+        let (keyLogs, markFiles, actorFiles) = paths(for: path, options: options)
         for file in keyLogs { companions.keyLogs.append((file, try bytes(of: file))) }
         for file in markFiles {
             let marks = MarkFile(try bytes(of: file), name: file)
@@ -36,6 +27,23 @@ struct Companions {
         }
         for file in actorFiles { companions.actors.append(try ActorFile(try bytes(of: file), name: file)) }
         return companions
+    }
+
+    /// Where they are: those that `options` name, then those beside the trace.
+    static func paths(
+        for path: String, options: TraceOptions
+    ) -> (keyLogs: [String], marks: [String], actors: [String]) {
+        var keyLogs = options.keyLogs
+        var markFiles = options.markFiles
+        var actorFiles = options.actorFiles
+        if options.readsCompanions, path != "-" {
+            for name in names(of: path) {
+                keyLogs += ["\(name).keylog", "\(name).keys"].filter(isThere)
+                markFiles += ["\(name).marks.jsonl"].filter(isThere)
+                actorFiles += ["\(name).actors.jsonl"].filter(isThere)
+            }
+        }
+        return (once(keyLogs), once(markFiles), once(actorFiles))
     }
 
     /// The path, and the path without `.pcapng`, `.pcap.gz` and the like.
@@ -47,6 +55,13 @@ struct Companions {
             }
         }
         return names
+    }
+
+    /// Each file once, however often and under whatever names it is given: a mark that is read twice is two taps.
+    private static func once(_ paths: [String]) -> [String] {
+        guard paths.count > 1 else { return paths }
+        var known: Set<FileIdentity> = []
+        return paths.filter { path in FileIdentity(path).map { known.insert($0).inserted } ?? true }
     }
 
     private static func isThere(_ path: String) -> Bool {

@@ -46,8 +46,12 @@ extension SessionState {
 
     /// Takes the marks of a side file.
     mutating func take(_ file: MarkFile) {
-        for reading in file.marks { take(.mark(reading), at: nil, on: nil) }
-        notes += file.warnings
+        for var reading in file.marks {
+            // The file says of its warnings where they stand.
+            reading.warnings = []
+            take(.mark(reading), at: nil, on: nil)
+        }
+        note(file.warnings)
     }
 
     private mutating func take(_ reading: TraceTextReading, at packet: PacketReference?, on owner: ConnectionID?) {

@@ -42,6 +42,8 @@ public struct TraceReading: Sendable {
     public var summary: TraceSummary
     /// What any analyser would count.
     public var facts: CaptureFacts
+    /// How many packets the filter left out.
+    public var filteredPackets = 0
 }
 
 /// Reads a capture file from its packets to session events.
@@ -60,6 +62,12 @@ public enum TraceReader {
         }
         // Files beside a trace are none of the options'.
         _ = try Companions.load(for: "-", options: options)
+    }
+
+    /// The files that are read with the trace at `path`: those that `options` name, and those found beside it.
+    public static func companionPaths(of path: String, options: TraceOptions) -> [String] {
+        let found = Companions.paths(for: path, options: options)
+        return found.keyLogs + found.marks + found.actors
     }
 
     /// Reads the trace at `path` (`-` for standard input) and gives every event to `receive`, the last one `traceEnded`.

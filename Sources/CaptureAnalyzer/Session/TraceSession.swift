@@ -110,7 +110,7 @@ struct TraceSession {
         for spot in blindSpots(of: file, summary) { analyzer.state.emit(.blindSpot(spot)) }
         deliver(into: receive)
         receive(.traceEnded(summary))
-        return TraceReading(summary: summary, facts: facts)
+        return TraceReading(summary: summary, facts: facts, filteredPackets: file.filteredOut)
     }
 
     private func summary(of file: CaptureFileSummary, facts: CaptureFacts) -> TraceSummary {
@@ -161,7 +161,7 @@ struct TraceSession {
             spots.append(BlindSpot(reason: reason, span: span, noticed: lastPacket, detail: detail))
         }
         if let dropped = file.droppedPackets, dropped > 0 {
-            add(.captureDrops, span, "\(dropped) packets dropped while capturing")
+            add(.captureDrops, span, "\(dropped) packet\(dropped == 1 ? "" : "s") dropped while capturing")
         }
         if file.isCutShort || file.isDamaged {
             add(.fileCutShort, TimeSpan(span.latest, .distantFuture), file.notes.last ?? "")

@@ -77,8 +77,11 @@ struct Arguments: Equatable {
     ) throws(UsageError) -> Choice? where Choice.RawValue == String {
         guard let text = value(name) else { return nil }
         guard let choice = Choice(rawValue: text) else {
-            let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError(message: "--\(name) is one of \(words), not \(text)")
+            let words = Choice.allCases.map(\.rawValue)
+            let known = words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
+            let hint = NearestWord.to(text, among: words).map { " (did you mean \($0)?)" } ?? ""
+            throw UsageError(
+                message: "--\(name) takes \(known), not \(text.isEmpty ? "an empty word" : text)\(hint)")
         }
         return choice
     }

@@ -44,36 +44,65 @@ struct CheckCommand {
         options.strict = judging.strict
         options.inconclusiveCounts = try arguments.choice("inconclusive", Inconclusive.self) != .warn
         options.certify = arguments.has("certify")
-        if let attribute = arguments.value("group-by") { options.groupBy = attribute }
+        if let attribute = arguments.value("group-by") {
+            options.groupBy = attribute
+            options.groupByIsAsked = true
+        }
 
         try TraceArguments.validate(arguments)
         let paths = try TraceFiles.expand(arguments.operands)
         guard paths.filter({ $0 == "-" }).count <= 1 else {
             throw UsageError(message: "standard input can be read only once")
         }
-        let given =
-            [arguments.value("policy")].compactMap(\.self)
-            + ["keylog", "marks", "actors"].flatMap { arguments.all($0) }
-        try ReportRequest.refuseToOverwrite(paths + given, by: reports)
+        let reading = TraceArguments.options(from: arguments)
         var policies = PolicyBook(given: arguments.value("policy"))
-        var policyOfTrace: [Policy] = []
-        do {
-            // An invalid policy is wrong usage, whatever the traces say.
-            for path in paths { policyOfTrace.append(try policies.policy(for: path)) }
-        } catch let error as InvalidPolicy {
+        let choices = paths.map { policies.choice(for: $0) }
+        // A policy that was named is for all traces; one that was found spoils no others.
+        if let choice = choices.first, choice.place.origin == .named, case .failure(let error) = choice.policy {
             handoff.console.complain(error.message)
             return .usage
         }
-        for item in policyOfTrace.flatMap(\.mustExercise) where !options.mustExercise.contains(item) {
-            options.mustExercise.append(item)
+        // Before hours are spent on judging what then could not be written.
+        var files = RunFiles()
+        TraceArguments.protect(paths, reading, in: &files)
+        for path in policies.paths { files.protect(path, as: "the policy") }
+        if let key = InstallationKey.path(handoff.environment) { files.protect(key, as: InstallationKey.name) }
+        try ReportRequest.claim(reports, in: &files)
+        for note in policies.notes { handoff.console.complain(note) }
+        for policy in choices.compactMap({ try? $0.policy.get() }) {
+            for item in policy.mustExercise where !options.mustExercise.contains(item) {
+                options.mustExercise.append(item)
+            }
         }
-        let judged = SetJudging(
-            paths: paths, policies: policyOfTrace, options: judging, reading: TraceArguments.options(from: arguments),
+        let set = SetVerdict(traces: judge(paths, choices, judging, reading), options: options)
+        return VerdictOutput(handoff: handoff, reports: reports, isVerbose: arguments.has("verbose")).give(set)
+    }
+
+    /// Judges what there is a policy for; the others stand beside it with what is wrong with theirs.
+    private func judge(
+        _ paths: [String], _ choices: [(place: PolicyPlace, policy: Result<Policy, InvalidPolicy>)],
+        _ judging: JudgeOptions, _ reading: TraceOptions
+    ) -> [JudgedTrace] {
+        let usable = zip(paths, choices).compactMap { path, choice in
+            (try? choice.policy.get()).map { (path: path, policy: $0) }
+        }
+        var judged = SetJudging(
+            paths: usable.map(\.path), policies: usable.map(\.policy), options: judging, reading: reading,
             console: handoff.console
-        ).judge()
-        let set = SetVerdict(traces: judged.map(\.trace), options: options)
-        return VerdictOutput(
-            handoff: handoff, reports: reports, isVerbose: arguments.has("verbose"), isStrict: judging.strict
-        ).give(set)
+        ).judge()[...]
+        return zip(paths, choices).map { path, choice in
+            let conditions = JudgingConditions(
+                policy: choice.place.path, policyOrigin: choice.place.origin, filter: reading.filter)
+            if case .failure(let error) = choice.policy {
+                var trace = JudgedTrace(path: path, error: error.message, obstacle: .policy)
+                trace.conditions = conditions
+                return trace
+            }
+            let one = judged.removeFirst()
+            var trace = one.trace
+            trace.conditions = conditions
+            trace.conditions?.filteredPackets = one.filteredPackets
+            return trace
+        }
     }
 }

@@ -62,7 +62,7 @@ struct DemoCommand {
         let set = SetVerdict(traces: shown.map { JudgedTrace(path: $0.path, verdict: $0.live) }, options: SetOptions())
         let reports = try ReportRequest.parse(["json=\(folder)/demo.json", "junit=\(folder)/demo.xml"])
         for report in reports {
-            try VerdictOutput(handoff: handoff, reports: [], isVerbose: false, isStrict: false).write(report, set)
+            try VerdictOutput(handoff: handoff, reports: [], isVerbose: false).write(report, set)
         }
         console.result("Recordings, reports and the policy are in \(folder)/; try: handoff show \(shown[0].path)\n")
         let wrong = shown.filter { !$0.isRight }.count

@@ -44,7 +44,7 @@ struct MarkImportCommand {
             throw UsageError(message: "--capture-clock goes with neither --clock nor --probes")
         }
         guard arguments.value("clock")?.isEmpty != true else { throw UsageError(message: "--clock needs a name") }
-        let settings = try settings()
+        let settings = try settings(format)
         let path = arguments.operands[0]
         let log = try FileSystem.read(path == "-" ? "/dev/stdin" : path)
         let probesPath = arguments.value("probes")
@@ -128,17 +128,31 @@ struct MarkImportCommand {
                     + "\(Nanoseconds(offset.jitterNanoseconds))")
         }
         let taps = reading.marks.filter { $0.mark.kind == .tap }
-        let shares = taps.filter { $0.mark.target == .share }.count
-        handoff.console.complain(
-            "\(path): \(reading.marks.count) marks (\(taps.count) taps, \(shares) of them share) from \(reading.lines) lines of "
-                + format.rawValue)
+        let shares = taps.count { $0.mark.target == .share }
+        let marks =
+            "\(counted(reading.marks.count, "mark")) (\(counted(taps.count, "tap")), \(shares) of them share) from "
+            + "\(counted(reading.lines, "line")) of \(format.rawValue)"
+        handoff.console.complain("\(path): \(marks)\(Self.dropped(reading.otherSteps))")
     }
 
-    private func settings() throws(UsageError) -> MarkImport.Settings {
+    /// Steps that made no mark, for the one line that sums up: `; 5 other steps made none: Input text ×4, Swipe up`.
+    private static func dropped(_ steps: [MarkImport.Step]) -> String {
+        guard !steps.isEmpty else { return "" }
+        let count = steps.reduce(0) { $0 + $1.count }
+        let names = steps.prefix(8).map { $0.count == 1 ? $0.name : "\($0.name) ×\($0.count)" }
+        let rest = steps.count > 8 ? " and \(counted(steps.count - 8, "kind")) more" : ""
+        return "; \(counted(count, "other step")) made none: \(names.joined(separator: ", "))\(rest)"
+    }
+
+    private func settings(_ format: MarkImport.Format) throws(UsageError) -> MarkImport.Settings {
         var settings = MarkImport.Settings()
         for text in arguments.all("target") where !settings.labels.add(text) {
             throw UsageError(
                 message: "--target takes LABEL=WORD with cta, share, neutral, policy, return or other, not \(text)")
+        }
+        // A touch has no label: what is no region would say of no touch what it was on.
+        if format == .getevent, let text = arguments.all("target").first(where: { !TapLabels.isRegion($0) }) {
+            throw UsageError(message: "--target takes X1,Y1-X2,Y2=WORD with getevent, not \(text)")
         }
         if let text = arguments.value("year") {
             guard let year = Int(text), (1970...2261).contains(year) else {

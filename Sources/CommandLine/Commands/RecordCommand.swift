@@ -44,7 +44,6 @@ struct RecordCommand {
         guard !FileSystem.exists(path) else {
             throw UsageError(message: "\(path) is there already; give another name with --out")
         }
-        try ReportRequest.refuseToOverwrite([path, arguments.value("policy")].compactMap(\.self), by: reports)
         let display = LiveDisplay(
             console: handoff.console, environment: handoff.environment,
             level: arguments.has("quiet") ? .findings : .timeline)
@@ -63,6 +62,7 @@ struct RecordCommand {
         settings.recording.maximumFileSize = try RecordArguments.maximumSize(arguments)
         settings.recording.alsoCapture = arguments.all("also-capture")
         settings.actorFiles = arguments.all("actors")
+        try refuseToOverwrite(settings, reports)
         // Who gives the credential is one device: the answer that asks for it belongs into the same file.
         settings.recording.device =
             (arguments.value("device") ?? settings.configuration.credential?.user).map { .named($0) }
@@ -86,12 +86,14 @@ struct RecordCommand {
             if let size = FileSystem.size(of: path), size < Self.emptyRecording { FileSystem.remove(path) }
             return .usage
         }
-        return try give(outcome, reports)
+        return try give(outcome, reports, settings.policyPlace)
     }
 
     private func settings(path: String) throws -> RecordSession.Settings {
         var policies = PolicyBook(given: arguments.value("policy"))
-        let policy = try policies.policy(for: path)
+        let choice = policies.choice(for: path)
+        let policy = try choice.policy.get()
+        for note in policies.notes { handoff.console.complain(note) }
         var judging = JudgeOptions()
         judging.profile = try arguments.choice("profile", JudgeOptions.Profile.self) ?? .full
         judging.strict = arguments.has("strict")
@@ -101,8 +103,38 @@ struct RecordCommand {
             arguments, policy: policy, environment: handoff.environment, lan: { HostAddress.onNetwork })
         configuration.controlTokenPath = ControlFile.defaultPath(handoff.environment)
         return RecordSession.Settings(
-            configuration: configuration, path: path,
+            configuration: configuration, path: path, policyPlace: choice.place,
             authorityFolder: try AuthorityArguments.directory(arguments, handoff), policy: policy, judging: judging)
+    }
+
+    /// No output may replace what the run reads, or another output: the recording, key logs and reports.
+    private func refuseToOverwrite(
+        _ settings: RecordSession.Settings, _ reports: [ReportRequest]
+    ) throws(UsageError) {
+        let configuration = settings.configuration
+        var files = RunFiles()
+        if let policy = settings.policyPlace.path { files.protect(policy, as: "the policy") }
+        for actors in settings.actorFiles { files.protect(actors, as: "process evidence that is read") }
+        for authorities in [configuration.upstreamAuthorities].compactMap(\.self) {
+            files.protect(authorities, as: "the file of --upstream-ca")
+        }
+        for certificate in configuration.clientCertificates {
+            files.protect(certificate.path, as: "a file of --client-cert")
+        }
+        for name in (try? FileSystem.names(in: settings.authorityFolder)) ?? [] {
+            files.protect("\(settings.authorityFolder)/\(name)", as: "the certificate authority's")
+        }
+        if let key = InstallationKey.path(handoff.environment) { files.protect(key, as: InstallationKey.name) }
+        try files.claim(settings.path, as: "the recording")
+        // Key logs are appended to, be it by both sides.
+        var keyLogs = files
+        if let path = configuration.keyLogPath { try files.claim(path, as: "the key log of SSLKEYLOGFILE") }
+        if let path = configuration.upstreamKeyLogPath { try keyLogs.claim(path, as: "the key log of origins") }
+        if let path = configuration.upstreamKeyLogPath { files.protect(path, as: "the key log of origins") }
+        for path in TraceReader.companionPaths(of: settings.path, options: TraceOptions()) {
+            files.protect(path, as: "read with the recording")
+        }
+        try ReportRequest.claim(reports, in: &files)
     }
 
     /// `session-20261130-041821.pcapng`, by the clock of this host in UTC.
@@ -173,22 +205,42 @@ struct RecordCommand {
 
     // MARK: The verdict
 
-    private func give(_ outcome: RecordSession.Outcome, _ reports: [ReportRequest]) throws -> ExitStatus {
+    private func give(
+        _ outcome: RecordSession.Outcome, _ reports: [ReportRequest], _ policy: PolicyPlace
+    ) throws -> ExitStatus {
         var options = SetOptions()
         options.strict = arguments.has("strict")
         options.inconclusiveCounts = try arguments.choice("inconclusive", Inconclusive.self) != .warn
-        let set = SetVerdict(traces: outcome.judged.map(\.trace), options: options)
-        var status = VerdictOutput(
-            handoff: handoff, reports: reports, isVerbose: arguments.has("verbose"), isStrict: options.strict
-        ).give(set)
-        for file in outcome.stopped {
-            handoff.console.complain(
-                "\(file.path): recording stopped before the end: \(file.stopped.map { "\($0)" } ?? "")")
-            status = status.worse(.unreadable)
+        // Whoever reads a report alone must see in it why the run ends as it does.
+        options.missing = outcome.faults
+        let traces = outcome.judged.map { judged in
+            var trace = judged.trace
+            trace.stopped = outcome.stopped.first { $0.path == trace.path }?.stopped.map {
+                "recording stopped before the end: \($0)"
+            }
+            trace.conditions = JudgingConditions(policy: policy.path, policyOrigin: policy.origin)
+            return trace
         }
-        for sentence in outcome.faults {
-            handoff.console.complain(sentence)
-            status = status.worse(.inconclusive)
+        let set = SetVerdict(traces: traces, options: options)
+        // A second device's recording has its name only now.
+        var files = RunFiles()
+        for trace in outcome.judged { files.protect(trace.trace.path, as: "a recording of this run") }
+        var refusals: [UsageError] = []
+        let writable = reports.filter { report in
+            do throws(UsageError) {
+                try ReportRequest.claim([report], in: &files)
+                return true
+            } catch {
+                refusals.append(error)
+                return false
+            }
+        }
+        var status = VerdictOutput(
+            handoff: handoff, reports: writable, isVerbose: arguments.has("verbose")
+        ).give(set)
+        for refusal in refusals {
+            handoff.console.complain("\(refusal.message); it is not written")
+            status = status.worse(.usage)
         }
         for trace in outcome.judged.map(\.trace) {
             handoff.console.talk("The recording is \(trace.path): handoff check and Wireshark read it as it is.\n")

@@ -56,6 +56,7 @@ struct ShowCommand {
         let reading = try TraceReader.read(path: path, options: options) { _ in }
         handoff.console.result(
             reading.facts.lines(version: handoffVersion).map(Redactor.withoutTokens).joined(separator: "\n") + "\n")
+        tellNotes(reading)
         return status(of: reading.summary)
     }
 
@@ -65,12 +66,14 @@ struct ShowCommand {
         let reading = try TraceReader.read(path: path, options: TraceArguments.options(from: arguments)) { event in
             console.result(writer.line(event) + "\n")
         }
+        tellNotes(reading)
         return status(of: reading.summary)
     }
 
     private func timeline() throws -> ExitStatus {
         var policies = PolicyBook(given: arguments.value("policy"))
         let policy = try policies.policy(for: path)
+        for note in policies.notes { handoff.console.complain(note) }
         var timeline = Timeline(style: handoff.console.style(handoff.environment), redactor: redactor()) { host in
             policy.roleName(of: host)
         }
@@ -78,7 +81,7 @@ struct ShowCommand {
             timeline.receive(event)
         }
         handoff.console.result(timeline.text)
-        for note in reading.summary.notes { handoff.console.complain("\(path): \(note)") }
+        tellNotes(reading)
         return status(of: reading.summary)
     }
 
@@ -93,6 +96,7 @@ struct ShowCommand {
         var options = JudgeOptions()
         options.installationKey = InstallationKey.load(handoff.environment)
         var judge = SessionJudge(policy: try policies.policy(for: path), options: options)
+        for note in policies.notes { handoff.console.complain(note) }
         let reading = try TraceReader.read(path: path, options: TraceArguments.options(from: arguments)) { event in
             judge.receive(event)
         }
@@ -105,6 +109,11 @@ struct ShowCommand {
         }
         if !packets.isEmpty { handoff.console.result("\nWireshark filter: \(wiresharkFilter(packets))\n") }
         return status(of: reading.summary)
+    }
+
+    /// What was skipped, cut or odd: beside the result, which a program may read.
+    private func tellNotes(_ reading: TraceReading) {
+        for note in reading.summary.notes { handoff.console.complain("\(path): \(note)") }
     }
 
     private func status(of summary: TraceSummary) -> ExitStatus {

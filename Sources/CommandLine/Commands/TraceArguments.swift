@@ -26,6 +26,16 @@ enum TraceArguments {
         return options
     }
 
+    /// Enters everything that reading the traces at `paths` takes in, named or found beside them.
+    static func protect(_ paths: [String], _ options: TraceOptions, in files: inout RunFiles) {
+        for path in paths { files.protect(path, as: path == "-" ? "standard input" : "a trace that is read") }
+        var asked: Set<String> = []
+        for companion in paths.flatMap({ TraceReader.companionPaths(of: $0, options: options) })
+        where asked.insert(companion).inserted {
+            files.protect(companion, as: "read with a trace")
+        }
+    }
+
     /// Finds what no trace can be read with, once and before any is read: a filter that is no expression is wrong usage; a
     /// key log, a file of marks or of actors that can't be read is an unreadable input.
     static func validate(_ arguments: Arguments) throws {
@@ -41,19 +51,41 @@ enum TraceArguments {
 /// Loads each policy once, however many traces it judges.
 struct PolicyBook {
     private let given: String?
-    private var loaded: [String: Policy] = [:]
+    private var loaded: [String: Result<Policy, InvalidPolicy>] = [:]
+    private var passedOver: Set<String> = []
+    /// The files that were read.
+    var paths: [String] { loaded.keys.sorted() }
 
     init(given: String?) {
         self.given = given
     }
 
-    /// The policy for a trace: the one given, the nearest `handoff.yml`, or the defaults.
-    mutating func policy(for trace: String) throws -> Policy {
-        guard let path = given ?? TraceFiles.policy(for: trace) else { return .defaults }
-        if let policy = loaded[path] { return policy }
-        let policy = try Self.load(path)
+    /// The policy for a trace, and where it is: the one given, the nearest `handoff.yml`, or the defaults.
+    mutating func choice(for trace: String) -> (place: PolicyPlace, policy: Result<Policy, InvalidPolicy>) {
+        let place = given.map { PolicyPlace(path: $0, origin: .named) } ?? TraceFiles.policyPlace(for: trace)
+        passedOver.formUnion(place.passedOver)
+        guard let path = place.path else { return (place, .success(.defaults)) }
+        let policy = loaded[path] ?? Self.result(path)
         loaded[path] = policy
-        return policy
+        return (place, policy)
+    }
+
+    /// The same for a command that can do nothing without it.
+    mutating func policy(for trace: String) throws(InvalidPolicy) -> Policy {
+        try choice(for: trace).policy.get()
+    }
+
+    /// What to say of files that were looked at by none, a line each.
+    var notes: [String] {
+        passedOver.sorted().map { "\($0) is not read: call it handoff.yml, or name it with --policy" }
+    }
+
+    private static func result(_ path: String) -> Result<Policy, InvalidPolicy> {
+        do {
+            return .success(try load(path))
+        } catch {
+            return .failure(error as? InvalidPolicy ?? InvalidPolicy(message: "\(error)"))
+        }
     }
 
     /// Reads one policy file.

@@ -30,14 +30,10 @@ struct ReportRequest: Equatable {
     }
 
     /// A report may replace neither what is read nor another report.
-    static func refuseToOverwrite(_ inputs: [String], by reports: [ReportRequest]) throws(UsageError) {
-        var taken = Set(inputs.compactMap(FileSystem.absolute))
-        for report in reports where report.path != "-" {
-            let path = FileSystem.absolute(report.path) ?? report.path
-            guard !taken.contains(path) else {
-                throw UsageError(message: "the \(report.format.rawValue) report would overwrite \(report.path)")
-            }
-            taken.insert(path)
-        }
+    static func claim(_ reports: [ReportRequest], in files: inout RunFiles) throws(UsageError) {
+        for report in reports where report.path != "-" { try files.claim(report.path, as: report.name) }
     }
+
+    /// What it is called: `the json report`.
+    var name: String { "the \(format.rawValue) report" }
 }

@@ -8,6 +8,8 @@ struct Judged: Sendable {
     var tokens: [Secret] = []
     /// Which of the tokens that it was searched for it holds.
     var seen: [Secret] = []
+    /// How many packets the filter left out.
+    var filteredPackets = 0
 }
 
 /// Judges traces as a set: each for itself, and then again where it holds tokens of the others.
@@ -103,10 +105,11 @@ struct SetJudging {
         }
         var judge = SessionJudge(policy: policy, options: options)
         do {
-            _ = try TraceReader.read(path: path, options: reading) { judge.receive($0) }
+            let read = try TraceReader.read(path: path, options: reading) { judge.receive($0) }
             let verdict = judge.finish()
             return Judged(
-                trace: JudgedTrace(path: path, verdict: verdict), tokens: judge.tokens, seen: judge.foreignTokensSeen)
+                trace: JudgedTrace(path: path, verdict: verdict), tokens: judge.tokens, seen: judge.foreignTokensSeen,
+                filteredPackets: read.filteredPackets)
         } catch {
             return Judged(trace: JudgedTrace(path: path, error: "\(error)"))
         }

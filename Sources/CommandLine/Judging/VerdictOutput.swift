@@ -1,4 +1,5 @@
 internal import Assertions
+internal import CaptureAnalyzer
 internal import Crypto
 internal import Reports
 
@@ -8,7 +9,6 @@ struct VerdictOutput {
     let reports: [ReportRequest]
     /// Whether the text shows what passing rules looked at, and rules that do not apply.
     let isVerbose: Bool
-    let isStrict: Bool
 
     /// Shows `set` and writes the reports. Returns the exit status: of the verdict, or of a report that can't be written.
     func give(_ set: SetVerdict) -> ExitStatus {
@@ -31,17 +31,23 @@ struct VerdictOutput {
         let style = console.style(handoff.environment)
         // Who sees both outputs on one terminal reads each error once.
         let isSeenInText = asText && console.resultIsTerminal && console.talkIsTerminal
+        var said: Set<String> = []
+        func say(_ error: String) {
+            // One policy may stand in the way of many traces.
+            if !isSeenInText, said.insert(error).inserted { console.complain(error) }
+        }
         for trace in set.traces {
-            if let error = trace.error, !isSeenInText { console.complain(error) }
+            if let error = trace.error { say(error) }
+            if let stopped = trace.stopped { say("\(trace.path): \(stopped)") }
             guard asText else { continue }
             if let verdict = trace.verdict {
-                let table = VerdictTable(
-                    path: trace.path, verdict: verdict, outcome: set.outcome(of: trace), style: style)
+                let table = VerdictTable(trace, verdict, outcome: set.outcome(of: trace), style: style)
                 console.result(table.text(isVerbose: isVerbose) + "\n")
             } else {
-                console.result(unreadableText(path: trace.path, error: trace.error ?? "", style: style) + "\n")
+                console.result(unjudgedText(trace, style: style) + "\n")
             }
         }
+        for sentence in set.misuses + set.options.missing { say(sentence) }
         if asText { console.result(SetSummary(set: set, style: style).text) }
     }
 
@@ -60,12 +66,12 @@ struct VerdictOutput {
             }
             text = JSONReport(set: set, version: handoffVersion, digests: digests).text
         case .junit:
-            text = JUnitReport(traces: set.traces, setRules: set.rules, isStrict: isStrict).text
+            text = JUnitReport(set: set).text
         }
         if report.path == "-" {
             handoff.console.result(text)
         } else {
-            try FileSystem.write(Array(text.utf8), to: report.path)
+            try FileSystem.write(Array(FileName.shown(text).utf8), to: report.path)
         }
     }
 }
@@ -83,6 +89,7 @@ extension ExitStatus {
         case .inconclusive: self = .inconclusive
         case .unreadable: self = .unreadable
         case .violation: self = .violation
+        case .misused: self = .usage
         }
     }
 }

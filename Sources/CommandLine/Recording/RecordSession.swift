@@ -16,6 +16,8 @@ final class RecordSession: Sendable {
         var configuration: ProxyConfiguration
         /// The first trace file.
         var path: String
+        /// Where the policy was read from.
+        var policyPlace = PolicyPlace()
         /// The certificate authority's folder.
         var authorityFolder: String
         var policy: Policy

@@ -27,6 +27,7 @@ public struct JSONReport: Sendable {
             "setRules": .array(set.rules.map(\.json)),
             "matrix": .array(set.matrix.map(json)),
             "notExercised": .array(set.notExercised.map { .string($0) }),
+            "misuses": set.misuses.isEmpty ? nil : .array(set.misuses.map { .string($0) }),
             "verdict": .string(set.outcome.rawValue),
         ])
         return document.indented() + "\n"
@@ -38,6 +39,14 @@ public struct JSONReport: Sendable {
             "sha256": digests[trace.path].map { .string($0) },
             "verdict": .string(set.outcome(of: trace).rawValue),
             "error": trace.error.map { .string($0) },
+            "stopped": trace.stopped.map { .string($0) },
+            "policy": trace.conditions.map { conditions in
+                .object([
+                    "path": conditions.policy.map { .string($0) },
+                    "found": .string(conditions.policyOrigin.rawValue),
+                ])
+            },
+            "filter": trace.conditions.flatMap(filter),
             "attributes": trace.verdict.map { verdict in
                 .object(
                     verdict.attributes.sorted { $0.key < $1.key }.map {
@@ -49,6 +58,12 @@ public struct JSONReport: Sendable {
             "notes": trace.verdict.map { .array($0.notes.map { .string($0) }) },
             "rules": .array(trace.verdict?.rules.map(\.json) ?? []),
         ])
+    }
+
+    private func filter(_ conditions: JudgingConditions) -> JSONValue? {
+        conditions.filter.map { filter in
+            .object(["expression": .string(filter), "packetsLeftOut": .integer(conditions.filteredPackets)])
+        }
     }
 
     private func json(_ cause: SetVerdict.Cause) -> JSONValue {

@@ -1,76 +1,96 @@
 public import Assertions
 internal import SessionTrace
 
-/// JUnit XML for a gate: one suite a trace, one case a rule (RULES 5.1).
+/// JUnit XML for a gate: one suite a trace, one case a rule (RULES 5.1), and a suite of what concerns all traces.
 ///
-/// A failed rule of severity error is a `failure`; an inconclusive rule is an `error` when it is gated, else `skipped`.
+/// Whoever reads nothing else must see what the exit status says: a failed rule of severity error is a `failure`, and so is
+/// something that had to be shown and was not; what is inconclusive and counts, could not be read or was asked for wrongly
+/// is an `error`. Without either of them the status is 0.
 public struct JUnitReport: Sendable {
-    private let traces: [JudgedTrace]
-    private let isStrict: Bool
-    private let setRules: [RuleResult]
+    private let set: SetVerdict
 
-    /// Makes a report over traces, with what `setRules` say of them together; with `isStrict` warnings are failures too.
-    public init(traces: [JudgedTrace], setRules: [RuleResult] = [], isStrict: Bool) {
-        self.traces = traces
-        self.setRules = setRules
-        self.isStrict = isStrict
+    /// Makes a report.
+    public init(set: SetVerdict) {
+        self.set = set
     }
 
     /// The document, UTF-8 text.
     public var text: String {
-        var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<testsuites name=\"handoff\">"]
-        for trace in traces {
-            let path = trace.path
-            guard let verdict = trace.verdict else {
-                lines += unreadable(trace)
-                continue
-            }
-            let kinds = verdict.rules.map { element(of: $0, gate: verdict.gate) }
-            let counts = (
-                failures: kinds.filter { $0 == .failure }.count, errors: kinds.filter { $0 == .error }.count,
-                skipped: kinds.filter { $0 == .skipped }.count
-            )
-            let seconds = verdict.summary.span.map {
-                let nanoseconds = max(0, $0.latest.nanoseconds(since: $0.earliest))
-                return "\(nanoseconds / 1_000_000_000).\(String(nanoseconds / 1_000_000 % 1_000 + 1_000).dropFirst())"
-            }
-            lines.append(
-                "  <testsuite name=\"\(xml(path))\" tests=\"\(verdict.rules.count)\" failures=\"\(counts.failures)\""
-                    + " errors=\"\(counts.errors)\" skipped=\"\(counts.skipped)\" time=\"\(seconds ?? "0.000")\">")
+        let head = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<testsuites name=\"handoff\">"]
+        return (head + set.traces.flatMap(suite) + together + ["</testsuites>"]).joined(separator: "\n") + "\n"
+    }
+
+    /// One case of a suite.
+    private struct Case {
+        var kind: Element
+        var lines: [String]
+    }
+
+    private func suite(_ trace: JudgedTrace) -> [String] {
+        let path = trace.path
+        guard let verdict = trace.verdict else {
+            let isPolicy = trace.obstacle == .policy
+            let failed = plain(
+                .error, path, isPolicy ? "policy" : "readable", type: isPolicy ? "policy" : "unreadable",
+                trace.error ?? "could not be read")
+            return suite(path, time: "0.000", [], [failed])
+        }
+        var cases = verdict.rules.map { rule in
+            let kind = element(of: rule, gate: verdict.gate)
+            return Case(kind: kind, lines: testCase(rule, kind, path: path))
+        }
+        if let shortcoming = trace.shortcoming {
+            cases.append(plain(.error, path, "readable", type: "unreadable", shortcoming))
+        }
+        let seconds = verdict.summary.span.map {
+            let nanoseconds = max(0, $0.latest.nanoseconds(since: $0.earliest))
+            return "\(nanoseconds / 1_000_000_000).\(String(nanoseconds / 1_000_000 % 1_000 + 1_000).dropFirst())"
+        }
+        return suite(path, time: seconds ?? "0.000", properties(of: verdict) + properties(of: trace.conditions), cases)
+    }
+
+    /// A suite of what concerns all traces: rules that compare them, what had to be shown, what can't be done.
+    private var together: [String] {
+        let gate = set.traces.reduce(into: Set<String>()) { $0.formUnion($1.verdict?.gate ?? []) }
+        let name = "all traces"
+        var cases = set.rules.map { rule in
+            let kind = element(of: rule, gate: gate)
+            return Case(kind: kind, lines: testCase(rule, kind, path: name))
+        }
+        cases += set.demands.map { demand in
+            plain(
+                demand.missing == nil ? .passed : .failure, name, demand.name, type: "not-shown", demand.missing ?? "")
+        }
+        cases += set.misuses.map { plain(.error, name, "usage", type: "wrong-usage", $0) }
+        return cases.isEmpty ? [] : suite(name, time: "0.000", [], cases)
+    }
+
+    private func suite(_ name: String, time: String, _ properties: [(String, String)], _ cases: [Case]) -> [String] {
+        func count(_ kind: Element) -> Int { cases.count { $0.kind == kind } }
+        var lines = [
+            "  <testsuite name=\"\(xml(name))\" tests=\"\(cases.count)\" failures=\"\(count(.failure))\""
+                + " errors=\"\(count(.error))\" skipped=\"\(count(.skipped))\" time=\"\(time)\">"
+        ]
+        if !properties.isEmpty {
             lines.append("    <properties>")
-            for (name, value) in properties(of: verdict) {
+            for (name, value) in properties {
                 lines.append("      <property name=\"\(xml(name))\" value=\"\(xml(value))\"/>")
             }
             lines.append("    </properties>")
-            for (rule, kind) in zip(verdict.rules, kinds) { lines += testCase(rule, kind, path: path) }
-            lines.append("  </testsuite>")
         }
-        lines += together
-        lines.append("</testsuites>")
-        return lines.joined(separator: "\n") + "\n"
+        return lines + cases.flatMap(\.lines) + ["  </testsuite>"]
     }
 
-    /// A suite of the rules that compare traces.
-    private var together: [String] {
-        guard !setRules.isEmpty else { return [] }
-        let gate = traces.reduce(into: Set<String>()) { $0.formUnion($1.verdict?.gate ?? []) }
-        let kinds = setRules.map { element(of: $0, gate: gate) }
-        func count(_ kind: Element) -> Int { kinds.filter { $0 == kind }.count }
-        let open =
-            "  <testsuite name=\"all traces\" tests=\"\(setRules.count)\" failures=\"\(count(.failure))\""
-            + " errors=\"\(count(.error))\" skipped=\"\(count(.skipped))\" time=\"0.000\">"
-        return [open] + zip(setRules, kinds).flatMap { testCase($0, $1, path: "all traces") } + ["  </testsuite>"]
-    }
-
-    /// A suite with one case that says why the trace could not be read.
-    private func unreadable(_ trace: JudgedTrace) -> [String] {
-        let name = xml(trace.path)
-        return [
-            "  <testsuite name=\"\(name)\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\" time=\"0.000\">",
-            "    <testcase classname=\"\(name)\" name=\"readable\" time=\"0\">",
-            "      <error type=\"unreadable\" message=\"\(xml(trace.error ?? "could not be read"))\"/>",
-            "    </testcase>", "  </testsuite>",
-        ]
+    /// A case that is no rule: passed, or with a message.
+    private func plain(_ kind: Element, _ suite: String, _ name: String, type: String, _ message: String) -> Case {
+        let open = "    <testcase classname=\"\(xml(suite))\" name=\"\(xml(name))\" time=\"0\""
+        guard kind == .failure || kind == .error else { return Case(kind: kind, lines: [open + "/>"]) }
+        let tag = kind == .failure ? "failure" : "error"
+        return Case(
+            kind: kind,
+            lines: [
+                open + ">", "      <\(tag) type=\"\(type)\" message=\"\(xml(message))\"/>", "    </testcase>",
+            ])
     }
 
     private enum Element {
@@ -78,11 +98,13 @@ public struct JUnitReport: Sendable {
     }
 
     private func element(of rule: RuleResult, gate: Set<String>) -> Element {
-        switch rule.verdict {
+        // What is inconclusive and not to count is told, and nothing more.
+        let counts = set.options.inconclusiveCounts && gate.contains(rule.id)
+        return switch rule.verdict {
         case .pass: .passed
-        case .fail where rule.severity == .error || (isStrict && rule.severity == .warning): .failure
-        case .fail: rule.isOpen && gate.contains(rule.id) ? .error : .passed
-        case .inconclusive: gate.contains(rule.id) ? .error : .skipped
+        case .fail where rule.severity == .error || (set.options.strict && rule.severity == .warning): .failure
+        case .fail: rule.isOpen && counts ? .error : .passed
+        case .inconclusive: counts ? .error : .skipped
         case .notApplicable: .skipped
         }
     }
@@ -96,6 +118,17 @@ public struct JUnitReport: Sendable {
             ("tls-decrypted", "\(decryption.decrypted)"),
             ("complete", "\(verdict.summary.isComplete)"),
         ] + verdict.attributes.sorted { $0.key < $1.key }.map { ("scenario.\($0.key)", $0.value) }
+    }
+
+    private func properties(of conditions: JudgingConditions?) -> [(String, String)] {
+        guard let conditions else { return [] }
+        var properties = [
+            ("policy", conditions.policy ?? "built-in"), ("policy-found", conditions.policyOrigin.rawValue),
+        ]
+        if let filter = conditions.filter {
+            properties += [("filter", filter), ("packets-filtered-out", "\(conditions.filteredPackets)")]
+        }
+        return properties
     }
 
     private func testCase(_ rule: RuleResult, _ kind: Element, path: String) -> [String] {

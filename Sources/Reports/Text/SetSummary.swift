@@ -73,11 +73,13 @@ public struct SetSummary: Sendable {
                 !verdict.rules.contains { $0.isOpen && verdict.gate.contains($0.id) }
             } ?? false
         }
-        let unreadable = set.traces.count - readable.count
+        let unreadable = set.traces.count { $0.obstacle == .input }
+        let withoutPolicy = set.traces.count { $0.obstacle == .policy }
         var lines = [
             style.paint("Summary by cause", .bold),
             "  \(judged.count) of \(set.traces.count) trace\(set.traces.count == 1 ? "" : "s") judged on every gated rule"
-                + (unreadable > 0 ? ", \(unreadable) could not be read" : ""),
+                + (unreadable > 0 ? ", \(unreadable) could not be read" : "")
+                + (withoutPolicy > 0 ? ", \(withoutPolicy) had no policy that can be used" : ""),
         ]
         for cause in set.causes {
             let weight = cause.isGated ? "" : " (no gated rule)"
@@ -159,51 +161,73 @@ public struct SetSummary: Sendable {
     // MARK: the end
 
     private var missingLines: [String] {
-        return set.notExercised.flatMap { block("✗ \($0)", indent: 2) }.map { style.paint($0, .yellow) }
+        (set.notExercised + set.misuses).flatMap { block("✗ \($0)", indent: 2) }.map { style.paint($0, .yellow) }
     }
 
     private var closingLines: [String] {
-        let outcomes = set.traces.map(set.outcome)
-        func of(_ outcome: Outcome) -> String {
-            set.traces.count == 1 ? "" : "\(outcomes.count { $0 == outcome }) of \(set.traces.count) traces: "
-        }
-        let word: String
-        let sentence: String
-        let colour: TextStyle.Colour
+        let (word, colour, sentence) = closing
+        return block("\(word): \(sentence)", indent: 0).painting(word, colour, style)
+    }
+
+    /// `3 of 60 traces: `, or nothing where there is one.
+    private func traces(_ outcome: Outcome) -> String {
+        let count = set.traces.count { set.outcome(of: $0) == outcome }
+        return set.traces.count == 1 ? "" : "\(count) of \(set.traces.count) traces: "
+    }
+
+    private var closing: (word: String, colour: TextStyle.Colour, sentence: String) {
+        let isAnywhere = set.traces.contains { set.outcome(of: $0) == set.outcome }
         switch set.outcome {
         case .conforming:
-            (word, colour) = ("PASS", .green)
-            let open = set.traces.compactMap(\.verdict).reduce(0) { sum, verdict in
-                sum + verdict.rules.count { $0.isOpen && verdict.gate.contains($0.id) }
-            }
-            sentence =
-                open == 0
-                ? "no violation that counts, and every gated rule was decided"
-                : "no violation that counts; \(open) gated rule\(open == 1 ? " is" : "s are") inconclusive, which was not to count"
+            return ("PASS", .green, passSentence)
         case .violation:
-            (word, colour) = ("FAIL", .red)
-            let rules = Swift.Set(
-                set.traces.flatMap { $0.verdict?.rules.filter { $0.verdict == .fail }.map(\.id) ?? [] })
-            let together = Swift.Set(set.rules.filter { $0.verdict == .fail }.map(\.id))
-            let who = outcomes.contains(.violation) ? of(.violation) : "the traces together: "
-            sentence = "\(who)violated \(rules.union(together).sorted().joined(separator: ", "))"
+            return ("FAIL", .red, "\(isAnywhere ? traces(.violation) : "the traces together: ")\(violated)")
         case .unreadable:
-            (word, colour) = ("UNREADABLE", .red)
-            let isWhole = set.traces.allSatisfy {
-                set.outcome(of: $0) != .unreadable || $0.verdict?.summary.isComplete == true
-            }
-            sentence =
-                of(.unreadable)
-                + (isWhole
-                    ? "without a packet, which shows nothing: did the capture run where the device's traffic passes?"
-                    : "could not be read to the end; everything whole was judged")
+            return ("UNREADABLE", .red, traces(.unreadable) + unreadableSentence)
         case .inconclusive:
-            (word, colour) = ("INCONCLUSIVE", .yellow)
-            let open = outcomes.contains(.inconclusive) ? of(.inconclusive) : ""
-            sentence =
-                "\(open)no violation was seen, but not everything could be judged; what to do stands above"
+            let sentence = "no violation was seen, but not everything could be judged; what to do stands above"
+            return ("INCONCLUSIVE", .yellow, "\(isAnywhere ? traces(.inconclusive) : "")\(sentence)")
+        case .misused:
+            var parts = isAnywhere ? ["\(traces(.misused))the policy can't be used, so nothing was judged by it"] : []
+            if !set.misuses.isEmpty { parts.append("what was asked for can't be done, as said above") }
+            if !violatedRules.isEmpty { parts.append(violated) }
+            return ("WRONG USAGE", .red, parts.joined(separator: "; "))
         }
-        return block("\(word): \(sentence)", indent: 0).painting(word, colour, style)
+    }
+
+    private var violatedRules: [String] {
+        let alone = set.traces.flatMap { $0.verdict?.rules.filter { $0.verdict == .fail }.map(\.id) ?? [] }
+        return Swift.Set(alone + set.rules.filter { $0.verdict == .fail }.map(\.id)).sorted()
+    }
+
+    private var violated: String { "violated \(violatedRules.joined(separator: ", "))" }
+
+    private var passSentence: String {
+        let open = set.traces.compactMap(\.verdict).reduce(0) { sum, verdict in
+            sum + verdict.rules.count { $0.isOpen && verdict.gate.contains($0.id) }
+        }
+        let left = set.traces.compactMap(\.conditions).filter { $0.filter != nil }.map(\.filteredPackets)
+        let filtered = left.isEmpty ? "" : "; --filter left out packets of which nothing is said: \(left.reduce(0, +))"
+        return open == 0
+            ? "no violation that counts, and every gated rule was decided\(filtered)"
+            : "no violation that counts; \(open) gated rule\(open == 1 ? " is" : "s are") inconclusive, which was not "
+                + "to count\(filtered)"
+    }
+
+    /// What the unreadable traces lack, each kind once.
+    private var unreadableSentence: String {
+        var parts: [(text: String, count: Int)] = []
+        for trace in set.traces where set.outcome(of: trace) == .unreadable {
+            let text =
+                trace.verdict == nil
+                ? "could not be read" : trace.shortcoming ?? "could not be read to the end; everything whole was judged"
+            if let place = parts.firstIndex(where: { $0.text == text }) {
+                parts[place].count += 1
+            } else {
+                parts.append((text, 1))
+            }
+        }
+        return parts.map { parts.count == 1 ? $0.text : "\($0.count) \($0.text)" }.joined(separator: "; ")
     }
 }
 

@@ -9,6 +9,8 @@ public struct VerdictTable: Sendable {
     private let path: String
     private let verdict: TraceVerdict
     private let outcome: Outcome?
+    private let conditions: JudgingConditions?
+    private let stopped: String?
     private let style: TextStyle
 
     private static let verdictWidth = 12
@@ -22,6 +24,18 @@ public struct VerdictTable: Sendable {
         self.verdict = verdict
         self.outcome = outcome
         self.style = style
+        conditions = nil
+        stopped = nil
+    }
+
+    /// Makes a table of a trace's verdict, with what is known of how it was judged.
+    public init(_ trace: JudgedTrace, _ verdict: TraceVerdict, outcome: Outcome, style: TextStyle) {
+        path = trace.path
+        self.verdict = verdict
+        self.outcome = outcome
+        self.style = style
+        conditions = trace.conditions
+        stopped = trace.stopped
     }
 
     /// The table, newline at its end. With `isVerbose` everything that each rule looked at, in catalogue order.
@@ -31,6 +45,7 @@ public struct VerdictTable: Sendable {
         for rule in ordered(isVerbose: isVerbose) {
             lines += isVerbose ? verboseRows(of: rule) : rows(of: rule, &told)
         }
+        lines += legend
         if !isVerbose {
             lines += assumptionLines
             let idle = verdict.rules.filter { $0.verdict == .notApplicable }.map(\.id)
@@ -50,19 +65,30 @@ public struct VerdictTable: Sendable {
 
     private var header: [String] {
         let summary = verdict.summary
-        var facts = ["\(summary.packets) packets"]
+        var facts = ["\(summary.packets) packet\(summary.packets == 1 ? "" : "s")"]
         if let span = summary.span {
             let length = durationText(nanoseconds: span.latest.nanoseconds(since: span.earliest))
             facts.append("\(span.earliest.rfc3339.prefix(19))Z, \(length)")
         }
         let decryption = summary.decryption
         if decryption.connections > 0 {
-            facts.append("\(decryption.decrypted) of \(decryption.connections) TLS connections decrypted")
+            facts.append(
+                "\(decryption.decrypted) of \(decryption.connections) TLS connection\(decryption.connections == 1 ? "" : "s") decrypted"
+            )
         }
-        if decryption.unusedKeys > 0 { facts.append("\(decryption.unusedKeys) keys never used") }
+        if decryption.unusedKeys > 0 {
+            facts.append("\(decryption.unusedKeys) key\(decryption.unusedKeys == 1 ? "" : "s") never used")
+        }
         if !summary.isComplete { facts.append("cut short or unread in part") }
         var lines = [style.paint(Redactor.printable(path), .bold) + outcomeWord + "  " + counts]
         lines += hanging("", facts.joined(separator: " · "))
+        if let policy { lines += hanging("", policy) }
+        if let stopped { lines += hanging("", Redactor.printable(stopped)) }
+        if let filter = conditions?.filter {
+            let count = conditions?.filteredPackets ?? 0
+            let what = Redactor.printable("--filter '\(filter)' left out \(count) packet\(count == 1 ? "" : "s")")
+            lines += hanging("", "\(what): nothing is said of them")
+        }
         for (reason, count) in decryption.dark.sorted(by: { $0.key < $1.key }) {
             lines += hanging("", "\(count) connection\(count == 1 ? "" : "s") stayed dark: \(reason)")
         }
@@ -70,12 +96,29 @@ public struct VerdictTable: Sendable {
         return lines + [""]
     }
 
+    /// By which policy the trace was judged; nil where nobody says.
+    private var policy: String? {
+        guard let conditions else { return nil }
+        let path = Redactor.printable(conditions.policy ?? "")
+        return switch conditions.policyOrigin {
+        case .named: "policy \(path)"
+        case .beside: "policy \(path) (beside the trace)"
+        case .above: "policy \(path) (in a folder above)"
+        case .none: "no policy: the built-in defaults"
+        }
+    }
+
     private var outcomeWord: String {
         switch outcome {
         case .conforming: "  " + style.paint("PASS", .green)
         case .violation: "  " + style.paint("FAIL", .red)
         case .unreadable:
-            "  " + style.paint(verdict.summary.isComplete ? "WITHOUT PACKETS" : "NOT READ TO ITS END", .red)
+            "  "
+                + style.paint(
+                    stopped != nil
+                        ? "STOPPED EARLY" : verdict.summary.isComplete ? "WITHOUT PACKETS" : "NOT READ TO ITS END", .red
+                )
+        case .misused: "  " + style.paint("NOT JUDGED", .red)
         case .inconclusive: "  " + style.paint("INCONCLUSIVE", .yellow)
         case nil: ""
         }
@@ -199,6 +242,15 @@ public struct VerdictTable: Sendable {
         }
     }
 
+    /// What the words of the table mean that do not speak for themselves, where one of them stands in it.
+    private var legend: [String] {
+        let failed = verdict.rules.filter { $0.verdict == .fail }.map(\.severity)
+        var lines: [String] = []
+        if failed.contains(.warning) { lines.append("FAIL (W): of severity warning; counts under --strict alone") }
+        if failed.contains(.info) { lines.append("FAIL (I): for information; never counts") }
+        return lines.flatMap { hanging("", $0) }.map { style.paint($0, .faint) }
+    }
+
     /// What passes rest on, each assumption once with the rules that share it.
     private var assumptionLines: [String] {
         var order: [Assumption] = []
@@ -288,9 +340,11 @@ extension Evidence {
     var what: String { label.hasPrefix(subject) ? label : "\(label): \(subject)" }
 }
 
-/// What stands in the place of a table for an input that could not be read at all, newline at its end.
-public func unreadableText(path: String, error: String, style: TextStyle) -> String {
-    let head = style.paint(Redactor.printable(path), .bold) + "  " + style.paint("NOT READ", .red)
+/// What stands in the place of a table for a trace that could not be judged at all, newline at its end.
+public func unjudgedText(_ trace: JudgedTrace, style: TextStyle) -> String {
+    let (path, error) = (trace.path, trace.error ?? "")
+    let word = trace.obstacle == .policy ? "NOT JUDGED" : "NOT READ"
+    let head = style.paint(Redactor.printable(path), .bold) + "  " + style.paint(word, .red)
     let reason = Redactor.printable(error.hasPrefix("\(path): ") ? String(error.dropFirst(path.count + 2)) : error)
     return ([head] + wrapped(reason, width: style.width - 2).map { "  \($0)" }).joined(separator: "\n") + "\n"
 }

@@ -23,7 +23,7 @@ struct AppiumLog: MarkLogReader {
         case click(element: String)
         case script
         case gesture
-        case other
+        case other(name: String)
     }
 
     /// A request that waits for its answer.
@@ -59,7 +59,8 @@ struct AppiumLog: MarkLogReader {
             log.leaveOut(line.number)
             return
         }
-        log.understand()
+        // Its requests are what makes it one of Appium.
+        log.understand(isCertain: cursor.find("[HTTP] ") != nil)
         if !zoneIsGiven, cursor.find("localTimezone") != nil, cursor.find("true") != nil {
             throw MarkError(
                 line: line.number, column: 1, reason: "the times are local (--local-timezone); give --zone, as +01:00")
@@ -102,7 +103,8 @@ struct AppiumLog: MarkLogReader {
         switch command {
         case .click:
             request.taps = 1
-        case .script, .find, .gesture, .other: break
+        case .other(let name): log.step(name)
+        case .script, .find, .gesture: break
         }
         if let civil { request.stamp = try log.reading(of: .civil(civil), line: line) }
         requests[session] = request
@@ -118,7 +120,11 @@ struct AppiumLog: MarkLogReader {
         case .find:
             request.label = Self.label(using: value["using"]?.stringValue, value: value["value"]?.stringValue)
         case .script:
-            guard let script = value["script"]?.stringValue, let taps = Self.taps(of: script) else { break }
+            guard let script = value["script"]?.stringValue else { break }
+            guard let taps = Self.taps(of: script) else {
+                log.step(Self.name(ofScript: script))
+                break
+            }
             request.taps = taps
             let arguments = value["args"]?.elements?.first ?? value["args"]
             let element = arguments?["elementId"]?.stringValue ?? arguments?["element"]?.stringValue
@@ -201,7 +207,7 @@ struct AppiumLog: MarkLogReader {
         case 1 where rest[0] == "execute": command = .script
         case 1 where rest[0] == "actions": command = .gesture
         case 2 where rest[0] == "touch": command = .gesture
-        default: command = .other
+        default: command = .other(name: rest.last.map { String($0.prefix(40)) } ?? "")
         }
         return (String(parts[place + 1]), command)
     }
@@ -218,6 +224,13 @@ struct AppiumLog: MarkLogReader {
             }
             return nil
         }
+    }
+
+    /// `mobile: swipe` and the like; a page's own script is no more than one.
+    private static func name(ofScript script: String) -> String {
+        let name = script.prefix(40)
+        let isCommand = name.hasPrefix("mobile: ") && name.dropFirst(8).allSatisfy { $0.isLetter || $0.isNumber }
+        return isCommand ? String(name) : "script"
     }
 
     private static func taps(of script: String) -> Int? {

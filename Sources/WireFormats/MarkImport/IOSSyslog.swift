@@ -19,7 +19,7 @@ struct IOSSyslog: MarkLogReader {
             if !cursor.take("[connected") && !cursor.take("[disconnected") { log.leaveOut(line.number) }
             return
         }
-        log.understand()
+        log.understand(isCertain: Self.namesProcess(cursor.rest))
         log.dating.follow(civil)
         if receipt != nil {
             log.receive(receipt, try log.reading(of: .civil(civil), line: line.number), line: line.number)
@@ -32,6 +32,19 @@ struct IOSSyslog: MarkLogReader {
     }
 
     mutating func finish(_ log: inout MarkLog) throws(MarkError) {}
+
+    /// Whether a process with its number stands there: `Shop(Foundation)[123] <Notice>:`, `Shop[123]:`.
+    private static func namesProcess(_ text: ArraySlice<UInt8>) -> Bool {
+        var rest = text.prefix(256)
+        while let open = rest.firstIndex(of: UInt8(ascii: "[")) {
+            let digits = rest[(open + 1)...].prefix { (0x30...0x39).contains($0) }
+            rest = rest[digits.endIndex...]
+            guard !digits.isEmpty, rest.first == UInt8(ascii: "]") else { continue }
+            let behind = rest.dropFirst()
+            if behind.first == UInt8(ascii: ":") || behind.starts(with: " <".utf8) { return true }
+        }
+        return false
+    }
 
     private static func head(_ cursor: inout LineCursor) -> LogStamp.Civil? {
         guard let civil = cursor.civil(), civil.month != nil, cursor.next == 0x20 else { return nil }

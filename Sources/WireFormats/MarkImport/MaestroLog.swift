@@ -20,9 +20,14 @@ struct MaestroLog: MarkLogReader {
             log.leaveOut(line.number)
             return
         }
-        log.understand()
         log.dating.follow(civil)
-        guard let (tap, state) = Self.tap(String(decoding: cursor.rest, as: UTF8.self)) else { return }
+        let step = Self.step(String(decoding: cursor.rest, as: UTF8.self))
+        log.understand(isCertain: step != nil)
+        guard let (tap, state) = step else { return }
+        guard Self.isTap(tap) else {
+            if state != "RUNNING" { log.step(Self.name(of: tap)) }
+            return
+        }
         let stamp = try log.reading(of: .civil(civil), line: line.number)
         switch state {
         case "RUNNING":
@@ -61,8 +66,19 @@ struct MaestroLog: MarkLogReader {
 
     private static let states: Set<Substring> = ["RUNNING", "COMPLETED", "FAILED", "WARNED", "SKIPPED"]
 
-    /// A tap's description and what became of it.
-    private static func tap(_ message: String) -> (tap: String, state: String)? {
+    private static func isTap(_ step: String) -> Bool {
+        step.hasPrefix("Tap on ") || step.hasPrefix("Tap x") || step.hasPrefix("Double tap on ")
+    }
+
+    /// What kind of step it is: its first two words, without what it was given.
+    private static func name(of step: String) -> String {
+        let words = step.prefix { $0 != "\"" && $0 != ":" }.split(separator: " ").prefix(2)
+            .prefix { $0.allSatisfy(\.isLetter) }
+        return words.isEmpty ? "step" : words.joined(separator: " ")
+    }
+
+    /// A step's description and what became of it.
+    private static func step(_ message: String) -> (step: String, state: String)? {
         var text = message[...]
         // The logger's name stands before the message, with a colon or a dash.
         if let space = text.firstIndex(of: " ") {
@@ -76,11 +92,7 @@ struct MaestroLog: MarkLogReader {
         }
         guard let space = text.lastIndex(of: " ") else { return nil }
         let state = text[text.index(after: space)...]
-        let tap = text[..<space]
-        guard states.contains(state),
-            tap.hasPrefix("Tap on ") || tap.hasPrefix("Tap x") || tap.hasPrefix("Double tap on ")
-        else { return nil }
-        return (String(tap), String(state))
+        return states.contains(state) ? (String(text[..<space]), String(state)) : nil
     }
 
     /// What is tapped: the quoted text, or what is said instead of one (`id: share`).

@@ -63,6 +63,16 @@ public struct MarkImport: Sendable {
         public var lines: Int
         /// What the times of receipt before the lines say of the clocks; empty without them.
         public var receipts: [ClockProbe]
+        /// Steps of the test that are no taps and made no mark: how many of each name, the most frequent first.
+        public var otherSteps: [Step] = []
+    }
+
+    /// A kind of step, by its name in few words.
+    public struct Step: Hashable, Sendable {
+        /// What it is called: `Input text`, `value`.
+        public var name: String
+        /// How many there were.
+        public var count: Int
     }
 
     private var lines = LogLines()
@@ -104,10 +114,12 @@ public struct MarkImport: Sendable {
     public mutating func finish() throws(MarkError) -> Reading {
         if let (number, line) = lines.finish() { try take(number, line) }
         try reader.finish(&log)
-        if log.understood == 0, log.foreign.count > 0 {
+        if !log.isRecognised {
             throw MarkError(
-                line: log.foreign.line, column: 1, reason: "no line is one of \(format.rawValue); is it another format?"
-            )
+                line: max(log.foreign.line, 1), column: 1,
+                reason: lines.count == 0
+                    ? "is empty: a log of \(format.rawValue) was to be here"
+                    : "no line is one of \(format.rawValue); is it another format?")
         }
         var remarks = log.remarks.map { Remark(count: $0.value.count, line: $0.value.line, text: $0.key) }
         if log.foreign.count > 0 {
@@ -118,7 +130,9 @@ public struct MarkImport: Sendable {
         return Reading(
             marks: marks.sorted { ($0.mark.span.earliest, $0.line) < ($1.mark.span.earliest, $1.line) },
             remarks: remarks.sorted { ($0.line, $0.text) < ($1.line, $1.text) }, lines: lines.count,
-            receipts: log.receipts)
+            receipts: log.receipts,
+            otherSteps: log.steps.map { Step(name: $0.key, count: $0.value) }
+                .sorted { ($1.count, $0.name) < ($0.count, $1.name) })
     }
 
     private mutating func take(_ number: Int, _ line: LogLine?) throws(MarkError) {

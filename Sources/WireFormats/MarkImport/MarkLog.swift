@@ -7,6 +7,9 @@ struct MarkLog: Sendable {
     /// Most times of receipt that are kept: two a second are, the fastest line's and the slowest's, for a day and more.
     static let receiptLimit = 200_000
 
+    /// Most names of steps that are told apart.
+    static let stepNameLimit = 64
+
     /// A mark, where it stands, and which clock stamped it.
     struct Found: Sendable {
         var mark: Mark
@@ -25,8 +28,14 @@ struct MarkLog: Sendable {
     private var slowestReceipt: Int?
     /// Why lines were left out or need a look: how many, and the first.
     private(set) var remarks: [String: (count: Int, line: Int)] = [:]
+    /// Steps of the test that are no taps and make no mark, by what they are called.
+    private(set) var steps: [String: Int] = [:]
+    /// The first mark with each id; the two halves of an interval have one, and differ by phase.
+    private var named: [String: Mark] = [:]
     /// Lines that have the shape of the format.
     private(set) var understood = 0
+    /// Whether one of them can be of no other format: many logs begin their lines with a time and a word in brackets.
+    private(set) var isRecognised = false
     /// Lines that have not.
     private(set) var foreign = (count: 0, line: 0)
 
@@ -35,8 +44,10 @@ struct MarkLog: Sendable {
         self.dating = dating
     }
 
-    mutating func understand() {
+    /// A line that may be of the format; with `isCertain`, one that can be of no other.
+    mutating func understand(isCertain: Bool = true) {
         understood += 1
+        isRecognised = isRecognised || isCertain
     }
 
     /// A line that is none of this format's.
@@ -50,6 +61,12 @@ struct MarkLog: Sendable {
         guard remarks.count < 64 || remarks[reason] != nil else { return }
         let known = remarks[reason] ?? (0, line)
         remarks[reason] = (known.count + 1, min(known.line, line))
+    }
+
+    /// A step that is no tap, by its name in few words: no value that it was given.
+    mutating func step(_ name: String) {
+        let name = steps.count < Self.stepNameLimit || steps[name] != nil ? name : "others"
+        steps[name, default: 0] += 1
     }
 
     mutating func receive(_ host: LogStamp.Reading?, _ device: LogStamp.Reading, line: Int) {
@@ -86,6 +103,17 @@ struct MarkLog: Sendable {
     mutating func add(_ mark: Mark, line: Int, isMonotonic: Bool) throws(MarkError) {
         guard found.count < Self.markLimit else {
             throw MarkError(line: line, column: 1, reason: "more than \(Self.markLimit) marks")
+        }
+        if let id = mark.id {
+            let key = "\(mark.phase.map { "\($0)" } ?? "")/\(id)"
+            if let first = named[key] {
+                remark(
+                    first == mark
+                        ? "the id of an earlier mark, and the same mark: it counts once"
+                        : "the id of an earlier mark, and another mark: they contradict each other (HC-04)", line)
+            } else {
+                named[key] = mark
+            }
         }
         found.append(Found(mark: mark, line: line, isMonotonic: isMonotonic))
     }

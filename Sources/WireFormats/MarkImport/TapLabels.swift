@@ -37,6 +37,11 @@ public struct TapLabels: Hashable, Sendable {
         return true
     }
 
+    /// Whether `text`, as `add` takes it, names a region of a touch screen.
+    public static func isRegion(_ text: String) -> Bool {
+        text.lastIndex(of: "=").flatMap { region(String(text[..<$0]), .other) } != nil
+    }
+
     /// What a tap on something called `label` stands for; a label that is not known is `other`.
     func target(of label: String) -> Mark.Target {
         targets[label] ?? .other
@@ -53,10 +58,12 @@ public struct TapLabels: Hashable, Sendable {
         let corners = label.split(separator: "-").map { corner in
             corner.split(separator: ",").compactMap { UInt32($0).map { Int($0) } }
         }
-        guard corners.count == 2, corners[0].count == 2, corners[1].count == 2, corners[0][0] <= corners[1][0],
-            corners[0][1] <= corners[1][1]
-        else { return nil }
-        return Region(xs: corners[0][0]...corners[1][0], ys: corners[0][1]...corners[1][1], target: target)
+        guard corners.count == 2, corners[0].count == 2, corners[1].count == 2 else { return nil }
+        // Any two corners that lie opposite each other, in any order.
+        func range(_ axis: Int) -> ClosedRange<Int> {
+            min(corners[0][axis], corners[1][axis])...max(corners[0][axis], corners[1][axis])
+        }
+        return Region(xs: range(0), ys: range(1), target: target)
     }
 
     /// The words between the first two quotation marks of a sentence; nil without two.

@@ -108,7 +108,7 @@ struct MarkObject {
             throw MarkError(line: error.line, column: error.column, reason: error.reason)
         }
         guard case .object(let members) = value else {
-            throw MarkError(line: 1, column: 1, reason: "a mark is an object, not a \(value.kindName)")
+            throw MarkError(line: 1, column: 1, reason: "a mark is an object, not \(value.kindWords)")
         }
         self.members = members
         var seen: Set<String> = []
@@ -146,7 +146,7 @@ struct MarkObject {
     func string(_ name: String) throws(MarkError) -> String? {
         guard let value = value(name) else { return nil }
         guard let text = value.stringValue else {
-            throw fault(at: name, "\(name) is a \(value.kindName), not a string")
+            throw fault(at: name, "\(name) is \(value.kindWords), not a string")
         }
         return text
     }
@@ -182,8 +182,19 @@ struct MarkObject {
     func attributes(_ name: String) throws(MarkError) -> [String: String] {
         guard let value = value(name) else { return [:] }
         guard let members = value.members else {
-            throw fault(at: name, "\(name) is a \(value.kindName), not an object")
+            throw fault(at: name, "\(name) is \(value.kindWords), not an object")
         }
         return TraceText.attributes(members)
+    }
+}
+
+extension JSONValue {
+    /// What kind of value it is, with its article: `an array`, `null`.
+    fileprivate var kindWords: String {
+        switch self {
+        case .null: kindName
+        case .array, .object: "an \(kindName)"
+        case .bool, .number, .string: "a \(kindName)"
+        }
     }
 }

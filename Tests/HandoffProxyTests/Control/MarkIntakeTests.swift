@@ -63,7 +63,7 @@ import Testing
         (#"{"kind":"tap","count":0}"#, "1:15: count is no whole number from 1 to 1000"),
         (#"{"kind":"tap","at":"noon"}"#, "1:15: at is no RFC 3339 time with a zone (2026-11-29T12:00:00.123456Z)"),
         (#"{"kind":"tap","kind":"tap"}"#, "1:15: 'kind' is given twice"),
-        ("[]", "1:1: a mark is an object, not a array"),
+        ("[]", "1:1: a mark is an object, not an array"),
     ]) func aBadMarkIsRefusedInOneLine(text: String, sentence: String) {
         var intake = MarkIntake(idPrefix: "run")
         #expect(throws: MarkRefusal(status: 400, sentence: sentence)) { try Self.take(text, &intake) }

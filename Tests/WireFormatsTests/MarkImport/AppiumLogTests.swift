@@ -115,6 +115,15 @@ import WireFormats
             ])
         #expect(try ImportedMarks(script("mobile: doubleTap"), .appium).reading.marks.map(\.mark.count) == [2])
         #expect(try ImportedMarks(script("mobile: scroll"), .appium).lines == [])
+        // What was left out is counted by its name; what a page was made to run is not repeated.
+        func others(_ text: String) throws -> [String] {
+            try ImportedMarks(text, .appium).reading.otherSteps.map { "\($0.count) \($0.name)" }
+        }
+        #expect(try others(script("mobile: scroll") + script("mobile: scroll")) == ["2 mobile: scroll"])
+        #expect(try others(script("return document.cookie")) == ["1 script"])
+        #expect(try others(script("mobile: clickGesture")) == [])
+        let keys = Self.click("98").replacing("/click", with: "/value")
+        #expect(try others(keys) == ["1 value"])
     }
 
     @Test("what is not surely a tap, or did not succeed, is told and is no mark")

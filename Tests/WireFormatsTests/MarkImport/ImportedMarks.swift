@@ -5,6 +5,10 @@ import WireFormats
 struct ImportedMarks {
     var reading: MarkImport.Reading
 
+    init(reading: MarkImport.Reading) {
+        self.reading = reading
+    }
+
     init(_ text: String, _ format: MarkImport.Format, settings: MarkImport.Settings = .init()) throws(MarkError) {
         var marks = MarkImport(format, settings: settings)
         try marks.receive(Array(text.utf8)[...])

@@ -180,6 +180,8 @@ import WireFormats
         #expect(
             MarkError.of { () throws(MarkError) in try ImportedMarks("\nplain words\n", .logcat) }
                 == "mark:2:1: no line is one of logcat; is it another format?")
-        #expect(try ImportedMarks("", .logcat).lines == [])
+        #expect(
+            MarkError.of { () throws(MarkError) in try ImportedMarks("", .logcat) }
+                == "mark:1:1: is empty: a log of logcat was to be here")
     }
 }

@@ -51,8 +51,7 @@ import WireFormats
     private func lines(_ pieces: [ArraySlice<UInt8>], _ format: MarkImport.Format) throws -> [String] {
         var marks = MarkImport(format, settings: Self.utc)
         for piece in pieces { try marks.receive(piece) }
-        var imported = try ImportedMarks("", format)
-        imported.reading = try marks.finish()
+        let imported = ImportedMarks(reading: try marks.finish())
         return imported.lines + imported.remarks
     }
 

@@ -83,7 +83,7 @@ import WireFormats
         "faults and their places",
         arguments: [
             (#"{"target":"share"}"#, 1, "a mark without kind"),
-            (#"["tap"]"#, 1, "a mark is an object, not a array"),
+            (#"["tap"]"#, 1, "a mark is an object, not an array"),
             (#"{"kind":"tap","kind":"end"}"#, 15, "'kind' is given twice"),
             (#"{"kind":7}"#, 2, "kind is a number, not a string"),
             (#"{"kind":"tap","at":"12:00"}"#, 15, "at is no RFC 3339 time with a zone (2026-11-29T12:00:00.123456Z)"),
@@ -96,7 +96,7 @@ import WireFormats
             (#"{"kind":"tap","by":"me"}"#, 15, "by is neither script or person"),
             (#"{"kind":"tap","count":0}"#, 15, "count is no whole number from 1 to 1000"),
             (#"{"kind":"tap","count":1.0}"#, 15, "count is no whole number from 1 to 1000"),
-            (#"{"kind":"tap","attrs":[]}"#, 15, "attrs is a array, not an object"),
+            (#"{"kind":"tap","attrs":[]}"#, 15, "attrs is an array, not an object"),
             (#"{"kind":"tap",}"#, 15, "expected a member name"),
         ])
     func faults(text: String, column: Int, reason: String) {
