@@ -32,7 +32,7 @@ extension TextFileKind {
     /// A policy: `YAMLDocument` takes no more nodes than fit into this.
     static let policy = TextFileKind("a policy", limit: 1 << 20, remedy: "name a handoff.yml")
     /// Another tool's log, read line by line.
-    static let log = TextFileKind("a log", limit: 256 << 20, remedy: "cut out the lines of the test run")
+    static let log = TextFileKind("a log", limit: 128 << 20, remedy: "cut out the lines of the test run")
     /// Clock probes, of which `ClockProbeFile.probeLimit` are taken.
     static let probes = TextFileKind(
         "a file of probes", limit: 16 << 20, remedy: "give the probes of the test run alone")

@@ -64,7 +64,7 @@ import Testing
             says: "/dev/zero: is larger than 1 MiB"),
         Slip(
             words: ["mark", "import", "/dev/zero", "--format", "logcat"],
-            says: "/dev/zero: is larger than 256 MiB, the most that a log may have; cut out the lines of the test run",
+            says: "/dev/zero: is larger than 128 MiB, the most that a log may have; cut out the lines of the test run",
             status: .unreadable),
         Slip(
             words: ["mark", "import", share, "--format", "logcat", "--probes", "/dev/zero"],

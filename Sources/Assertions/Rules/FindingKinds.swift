@@ -5,7 +5,7 @@ enum FindingKinds {
         "HR-01": ["connection", "lookup", "request"],
         "HR-02": ["session-before-tap"],
         "HR-03": ["app-contact", "web-view-contact"],
-        "HR-04": ["app-owned", "before-request", "before-tap"],
+        "HR-04": ["app-owned", "before-request", "before-tap", "early"],
         "HR-05": ["fetch", "head", "method", "prefetch", "preview", "range"],
         "HR-06": ["no-fresh-projection", "stored-projection"],
         "HR-07": ["lost-tap", "second-key", "second-request"],

@@ -4,7 +4,7 @@ import Testing
 @testable import Assertions
 
 /// What a reading of the actor rests on is data: no sentence for people decides.
-@Suite struct ActorReadingTests {
+@Suite struct ActorBasisTests {
     @Test(arguments: [
         ("MobileSafari", nil, true), ("Safari", nil, true), ("com.apple.WebKit.Networking", "MobileSafari", true),
         ("Chrome", nil, false), ("MobileSafari", "Chrome", false), ("SafariViewService", nil, false),
