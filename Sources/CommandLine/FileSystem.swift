@@ -16,24 +16,40 @@ struct FileError: Error, CustomStringConvertible {
         words = String(cString: strerror(errno))
     }
 
-    var description: String { "\(path): \(words)" }
+    /// What to do about it, where the fault itself tells.
+    var remedy: String?
+
+    init(_ path: String, _ error: TextFileError) {
+        self.path = path
+        words = error.words
+        remedy = error.remedy
+    }
+
+    var description: String { "\(path): \(words)" + (remedy.map { "; \($0)" } ?? "") }
+}
+
+extension TextFileKind {
+    /// A policy: `YAMLDocument` takes no more nodes than fit into this.
+    static let policy = TextFileKind("a policy", limit: 1 << 20, remedy: "name a handoff.yml")
+    /// Another tool's log, read line by line.
+    static let log = TextFileKind("a log", limit: 128 << 20, remedy: "cut out the lines of the test run")
+    /// Clock probes, of which `ClockProbeFile.probeLimit` are taken.
+    static let probes = TextFileKind(
+        "a file of probes", limit: 16 << 20, remedy: "give the probes of the test run alone")
+    /// `/proc/PID/maps`.
+    static let memoryMap = TextFileKind("a memory map", limit: 16 << 20, remedy: "this is a fault of handoff")
 }
 
 /// The few things that commands do with files besides reading traces.
 enum FileSystem {
-    /// The whole content of a small file.
-    static func read(_ path: String) throws(FileError) -> [UInt8] {
-        guard let file = fopen(FileName.path(path), "rb") else { throw FileError(path) }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            let count = fread(&piece, 1, piece.count, file)
-            bytes += piece.prefix(count)
-            if count < piece.count { break }
+    /// The whole content of a text file, of which no more is read than its kind may have.
+    static func read(_ path: String, as kind: TextFileKind) throws(FileError) -> [UInt8] {
+        do throws(TextFileError) {
+            // `-` is standard input only where a command says so.
+            return try TextFile.read(path == "-" ? "./-" : path, as: kind)
+        } catch {
+            throw FileError(path, error)
         }
-        if ferror(file) != 0 { throw FileError(path) }
-        return bytes
     }
 
     /// Gives `body` the whole content of a file of any size without reading it into memory.
@@ -59,6 +75,27 @@ enum FileSystem {
         guard descriptor >= 0, let file = fdopen(descriptor, "wb") else { throw FileError(path) }
         let written = fwrite(bytes, 1, bytes.count, file)
         guard fclose(file) == 0, written == bytes.count else { throw FileError(path) }
+    }
+
+    /// Makes a file that appears complete or not at all; false when another one is there already, perhaps of a process that
+    /// was faster.
+    static func create(_ bytes: [UInt8], at path: String, permissions: mode_t) throws(FileError) -> Bool {
+        // Threads of one process have drafts of their own, too.
+        var draft = FileName.path("\(path).XXXXXX")
+        let descriptor = mkstemp(&draft)
+        guard descriptor >= 0 else { throw FileError(path) }
+        defer { unlink(draft) }
+        guard fchmod(descriptor, permissions) == 0, let file = fdopen(descriptor, "wb") else {
+            let error = FileError(path)
+            close(descriptor)
+            throw error
+        }
+        let written = fwrite(bytes, 1, bytes.count, file)
+        guard fclose(file) == 0, written == bytes.count else { throw FileError(path) }
+        // link(2) fails where the name is taken, rename(2) would replace it.
+        if link(draft, FileName.path(path)) == 0 { return true }
+        guard errno == EEXIST else { throw FileError(path) }
+        return false
     }
 
     /// Replaces a file's content as a whole: whoever reads it meanwhile sees the old or the new, never a part. Its

@@ -88,6 +88,30 @@ import Testing
         #expect(try judge(starting: component).findings.map(\.kind) == ["custom-tab"])
     }
 
+    /// What was started for another address is neither the view that shows this one nor the proof of a window.
+    @Test(arguments: [
+        "com.android.chrome/org.chromium.chrome.browser.customtabs.CustomTabActivity",
+        "com.android.chrome/org.chromium.chrome.browser.ChromeTabbedActivity",
+    ]) func anActivityForAnotherAddressSaysNothing(component: String) throws {
+        let result = try judge(starting: component, host: "news.example")
+        #expect(result.verdict == .inconclusive, "\(result)")
+        #expect(try judge(starting: component, host: nil).verdict != .inconclusive)
+    }
+
+    @Test func anActivityForTheAddressThatLedHereCounts() throws {
+        let session = ScriptedSession.shared {
+            $0.browse(
+                "https://go.partner.example/1", at: 4.2, status: 302,
+                responseHeaders: [("location", ScriptedSession.url)])
+            $0.browse(ScriptedSession.url, at: 4.5)
+        }
+        let result = try session.judge(
+            session.events(
+                starting: "com.android.chrome/org.chromium.chrome.browser.customtabs.CustomTabActivity", at: 4.1,
+                host: "go.partner.example"))["HR-33"]
+        #expect(result.findings.map(\.kind) == ["custom-tab"], "\(result)")
+    }
+
     @Test func anActivityThatTakesTheAddressItselfFails() throws {
         let component = "com.partner.shop/.WebActivity"
         #expect(try judge(starting: component).findings.map(\.kind) == ["other-app"])

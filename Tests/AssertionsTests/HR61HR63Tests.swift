@@ -106,6 +106,18 @@ import Testing
         #expect(result.verdict == .pass && result.assumptions.isEmpty, "\(result)")
     }
 
+    /// Everything that is sent is searched, so that a service of the system that nobody could read is an assumption, as it is
+    /// for HR-47; what the system sent before the return is none.
+    @Test func servicesOfTheSystemThatWereNotReadAreAnAssumption() throws {
+        let unread = try judge { $0.dark(.nobody, "play.googleapis.com", at: 51, lastData: 52) }
+        #expect(unread.verdict == .pass && unread.assumptions.map(\.code) == ["os-services"], "\(unread)")
+        #expect(unread.assumptions.first?.sentence == "OS services not inspected: 1 host")
+        let before = try judge { $0.dark(.nobody, "play.googleapis.com", at: 20, lastData: 21) }
+        #expect(before.verdict == .pass && before.assumptions.isEmpty, "\(before)")
+        let unreached = try judge { $0.unreachable(.nobody, "play.googleapis.com", at: 51) }
+        #expect(unreached.assumptions.map(\.code) == ["os-services-unreached"], "\(unreached)")
+    }
+
     @Test func aCraftedValueInARequestFails() throws {
         let base64 = "Y2FuYXJ5LTgxYzJmMGFh"
         for (target, body) in [

@@ -57,7 +57,7 @@ import Testing
 
     @Test(arguments: [
         "it's \"quoted\"", "a: b # c", "back\\slash", "tab\tand\nline", "{[,]}", "ü€😀", "\u{7}bell", "- dash", "null",
-        " ",
+        " x",
     ])
     func anyReasonComesBack(reason: String) throws {
         let text = try PolicyEdit.adding(try Self.exception(reason: reason), to: "version: 1\n", file: "p.yml")

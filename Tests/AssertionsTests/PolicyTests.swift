@@ -106,7 +106,7 @@ import Testing
         ("requests: {session: {abandon-on: [never]}}", "unknown value \"never\""),
         ("requests: {status: [\"GET orders\"]}", "must hold templates"),
         ("fields: {catalog-id: catalogId}", "must be a JSON pointer"),
-        ("outcomes: {either: [200]}", "must hold statuses from 400 to 599"),
+        ("outcomes: {either: [200]}", "must hold statuses from 400 to 499"),
         ("exceptions: [{rule: HR-48, reason: x, owner: y}]", "an exception needs \"expires\""),
         (
             "exceptions: [{rule: HR-48, fingerprint: abcd, reason: x, owner: y, expires: soon}]",
@@ -192,6 +192,18 @@ import Testing
         #expect(policy.hosts.partner.map(\.description) == ["api.partner.example"])
         #expect(text.contains("# "))
         #expect(!text.contains(ScriptedSession.token))
+    }
+
+    /// What no policy may name is not suggested: a container's name, or one host for everything.
+    @Test(arguments: [("backend", "https://chia.health/h/"), ("lab.test", "https://lab.test/h/")])
+    func theTextOfALabsTraceIsAPolicy(host: String, url: String) throws {
+        var session = ScriptedSession.upToTap()
+        session.share(at: 4, url: url + ScriptedSession.token, host: host)
+        var observation = PolicyObservation()
+        for event in session.events() { observation.receive(event) }
+        let suggestion = observation.finish()
+        #expect(suggestion.partner.isEmpty)
+        #expect(throws: Never.self) { try Policy.parse(yaml: PolicyText.make(from: suggestion), file: "x") }
     }
 
     @Test func theTextFindsTheUnnamedPathAndChiasHost() throws {

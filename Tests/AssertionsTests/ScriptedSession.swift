@@ -448,7 +448,9 @@ struct ScriptedSession {
         let policy = try Policy.parse(yaml: policyText, file: "handoff.yml")
         var judge = SessionJudge(policy: policy, options: options)
         for event in events ?? self.events() { judge.receive(event) }
-        return judge.finish()
+        let verdict = judge.finish()
+        verdict.expectKnownKinds()
+        return verdict
     }
 }
 

@@ -65,6 +65,30 @@ import Testing
             words: ["check", "--marks=/no/such.jsonl", share], says: "/no/such.jsonl: No such file or directory",
             status: .unreadable),
         Slip(
+            words: ["policy", "check", "/dev/zero"],
+            says: "/dev/zero: is larger than 1 MiB, the most that a policy may have; name a handoff.yml"),
+        Slip(words: ["check", "--policy", "/dev/zero", share], says: "/dev/zero: is larger than 1 MiB"),
+        Slip(
+            words: ["except", "add", "3fd1", "--policy", "/dev/zero", "--rule", "HR-46"],
+            says: "/dev/zero: is larger than 1 MiB"),
+        Slip(
+            words: ["mark", "import", "/dev/zero", "--format", "logcat"],
+            says: "/dev/zero: is larger than 128 MiB, the most that a log may have; cut out the lines of the test run",
+            status: .unreadable),
+        Slip(
+            words: ["mark", "import", share, "--format", "logcat", "--probes", "/dev/zero"],
+            says: "/dev/zero: is larger than 16 MiB, the most that a file of probes may have", status: .unreadable),
+        Slip(
+            words: ["check", "--marks", "/dev/zero", share],
+            says: "/dev/zero: is larger than 64 MiB, the most that a file of marks may have", status: .unreadable),
+        Slip(
+            words: ["check", "--actors", "/dev/zero", share],
+            says: "/dev/zero: is larger than 128 MiB, the most that a file of process evidence may have",
+            status: .unreadable),
+        Slip(
+            words: ["check", "--keylog", "/dev/zero", share],
+            says: "/dev/zero: is larger than 256 MiB, the most that a key log may have", status: .unreadable),
+        Slip(
             words: ["policy", "init", "--from", "/no/such.pcap"], says: "/no/such.pcap: No such file or directory",
             status: .unreadable),
     ]

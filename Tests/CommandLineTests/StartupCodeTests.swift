@@ -30,7 +30,7 @@ import Testing
     @Test func forgottenCodeRunsOn() throws {
         for _ in 0..<3 {
             StartupCode.forget()
-            let maps = try FileSystem.read("/proc/self/maps").split(separator: 0x0A)
+            let maps = try FileSystem.read("/proc/self/maps", as: .memoryMap).split(separator: 0x0A)
             #expect(maps.contains { StartupCode.range(of: $0) != nil })
         }
     }

@@ -45,6 +45,8 @@ extension Session {
         for start in activities[..<next].reversed() {
             guard end.nanoseconds(since: start.span.earliest) <= Self.activityWindow.count else { break }
             let kind = ActivityKind(component: start.component)
+            // One that names another address showed that one, unless it led here.
+            if kind != .other, let host = start.host, !leads(from: host, to: record) { continue }
             switch kind {
             case .customTab, .browser: return (start, kind)
             case .dispatcher: found = found ?? (start, kind)
@@ -54,5 +56,10 @@ extension Session {
             }
         }
         return found
+    }
+
+    /// Whether an address on `host` is what a navigation asked for, or sent the browser on to it.
+    private func leads(from host: HostName, to record: RequestRecord) -> Bool {
+        record.host == host || hops(to: record, since: .distantPast).contains { $0.host == host }
     }
 }

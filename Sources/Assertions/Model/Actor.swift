@@ -11,32 +11,42 @@ enum Actor: String, Hashable, Sendable, CaseIterable {
 /// What the evidence says of the actor, by ordered rules: the recorded process beats the User-Agent; what contradicts
 /// itself on one level is unknown (RULES section 6).
 struct ActorReading: Hashable, Sendable {
+    /// What a reading rests on, where rules ask for more than the actor.
+    enum Basis: Hashable, Sendable {
+        /// A browser's User-Agent without a browser's other headers: an app may have written it.
+        case bareBrowser
+        /// Evidence that contradicts itself.
+        case contradiction
+        /// A recorded process that is Safari's own, or acts for it.
+        case safari
+        /// What else the reason names.
+        case other
+    }
+
     var actor: Actor
     /// Whether a recorded process says so.
     var isDefinite: Bool
     /// What says so, for people: `process MobileSafari`, `User-Agent okhttp/4.12.0`.
     var reason: String
+    /// What kind of evidence that is.
+    var basis = Basis.other
 
     static let nothing = ActorReading(actor: .unknown, isDefinite: false, reason: "nothing tells who it was")
 
     /// A browser's User-Agent without a browser's other headers.
-    var isBareBrowser: Bool { actor == .unknown && reason.hasPrefix("a browser's") }
+    var isBareBrowser: Bool { basis == .bareBrowser }
 
     /// Whether a recorded process says that it was Safari, which has no interface by which an app can make it fetch ahead.
-    var isSafari: Bool {
-        guard isDefinite, actor == .browser else { return false }
-        return ["MobileSafari", "Safari"].contains { name in
-            reason.hasPrefix("process \(name) (") || reason.contains(" for \(name) (")
-        }
-    }
+    var isSafari: Bool { basis == .safari }
 
     /// Two readings of one flow.
     func combined(with other: ActorReading) -> ActorReading {
         if isDefinite != other.isDefinite { return isDefinite ? self : other }
-        if actor == .unknown { return reason.hasPrefix("conflict") ? self : other }
+        if actor == .unknown { return basis == .contradiction ? self : other }
         if other.actor == .unknown || other.actor == actor { return self }
         return ActorReading(
-            actor: .unknown, isDefinite: isDefinite, reason: "conflict: \(reason), but also \(other.reason)")
+            actor: .unknown, isDefinite: isDefinite, reason: "conflict: \(reason), but also \(other.reason)",
+            basis: .contradiction)
     }
 }
 
@@ -57,7 +67,8 @@ extension ActorReading {
             let isWebContent = process.name.hasPrefix("com.apple.WebKit")
             self.init(
                 actor: isWebContent && actor == .app ? .webview : actor, isDefinite: true,
-                reason: "process \(process.name) for \(name) (\(source))")
+                reason: "process \(process.name) for \(name) (\(source))",
+                basis: ProcessNames.isSafari(name) ? .safari : .other)
             return
         }
         if let userID = process.userID {
@@ -69,7 +80,9 @@ extension ActorReading {
             }
         }
         guard let own else { return nil }
-        self.init(actor: own, isDefinite: true, reason: "process \(process.name) (\(source))")
+        self.init(
+            actor: own, isDefinite: true, reason: "process \(process.name) (\(source))",
+            basis: ProcessNames.isSafari(process.name) ? .safari : .other)
     }
 }
 
@@ -91,6 +104,9 @@ enum ProcessNames {
     ]
     /// Whether this is a browser's package or process.
     static func isBrowser(_ name: String) -> Bool { actor(named: name) == .browser }
+
+    /// Whether this is Safari, and no view of it inside an app.
+    static func isSafari(_ name: String) -> Bool { name == "MobileSafari" || name == "Safari" }
 
     /// Daemons that act for others: the name alone says nothing.
     private static let agents = [

@@ -79,7 +79,8 @@ extension Session {
             }
             guard let traffic = dark[host] else { continue }
             judgement.doubt(
-                traffic.reason.rawValue, "\(Self.unread(traffic, host)), and may hold \(what)",
+                traffic.reason.rawValue,
+                "\(Self.unread(traffic, host)), and may hold \(what)\(policy.lapseWords(for: host, at: span.latest))",
                 remedy: Self.remedy(traffic.reason))
             break
         }

@@ -11,8 +11,9 @@ extension Session {
         }
     }
 
-    /// What could not be sent to some hosts once a handoff URL was known.
-    func doubtUnsent(
+    /// A call of one kind that the app may have wanted to make to some hosts since a handoff URL was known; the first one that
+    /// came to nothing tells for all.
+    func doubtUnsentCall(
         since: Instant, _ what: String, where isConcerned: (HostName) -> Bool, _ judgement: inout Judgement
     ) {
         let failure = proxyFailures.first {
@@ -28,24 +29,41 @@ extension Session {
     /// What the app wanted to send between two moments to a host that `concerns` names, on connections that came to
     /// nothing; nil is one of which no host is known. It got nothing out, but not for want of trying: with the host within
     /// reach it may have sent what it must not.
+    ///
+    /// - Parameters:
+    ///   - moment: what happened at `from`, where the sentence is to name it and the vendor.
+    ///   - searchesAll: whether the rule searches everything that is sent, so that services of the system are an assumption.
     func doubtUnsent(
-        from: Instant, until: Instant, _ judgement: inout Judgement, to concerns: (HostName?) -> Bool
+        from: Instant, until: Instant, after moment: String? = nil, searchesAll: Bool = false,
+        _ judgement: inout Judgement, to concerns: (HostName?) -> Bool = { _ in true }
     ) {
+        var ofSystem: Set<HostName?> = []
         var told: Set<HostName?> = []
         var ofBrowser: Set<HostName?> = []
         for failure in proxyFailures where failure.isUnsent && failure.at >= from && failure.at <= until {
             let role = role(of: failure.host)
-            if role.isChia || role == .osNoise || failure.actor.actor == .os || !concerns(failure.host) { continue }
+            if role.isChia || !concerns(failure.host) { continue }
+            if role == .osNoise || failure.actor.actor == .os {
+                ofSystem.insert(failure.host)
+                continue
+            }
             if failure.actor.actor == .browser {
                 ofBrowser.insert(failure.host)
             } else if let host = failure.host, let allowance = policy.allowance(for: host, at: span.latest) {
                 judgement.assume("opaque-ok", "\(host) was not inspected, as the policy allows (\(allowance.reason))")
             } else if told.insert(failure.host).inserted {
+                let vendor =
+                    moment.flatMap { _ in failure.host }.flatMap { roles.vendor(of: $0) }.map { " (\($0))" } ?? ""
                 judgement.doubt(
                     failure.kind.rawValue,
-                    "\(failure.sentence) (packet \(failure.packet)): what the app would have sent was neither sent nor seen",
+                    "\(failure.sentence)\(vendor)\(moment.map { " after \($0)" } ?? "") (packet \(failure.packet)): what the app would have sent was neither sent nor seen\(policy.lapseWords(for: failure.host, at: span.latest))",
                     remedy: failure.remedy)
             }
+        }
+        if searchesAll, !ofSystem.isEmpty {
+            judgement.assume(
+                "os-services-unreached",
+                "services of the system that the proxy could not reach: \(counted(ofSystem.count, "host"))")
         }
         if !ofBrowser.isEmpty {
             judgement.assume(
@@ -61,15 +79,6 @@ extension Session {
             failure.kind.rawValue,
             "\(failure.sentence) (packet \(failure.packet)): what the app would have sent, perhaps a session request, was neither sent nor seen",
             remedy: failure.remedy)
-    }
-}
-
-extension Policy {
-    /// Whether, and why, a host's traffic may stay unread.
-    func allowance(for host: HostName, at instant: Instant) -> OpaqueAllowance? {
-        hosts.opaqueOK.first { $0.host.covers(host) }.flatMap { allowance in
-            allowance.expires?.isOver(at: instant) ?? false ? nil : allowance
-        }
     }
 }
 

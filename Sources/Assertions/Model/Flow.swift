@@ -174,6 +174,11 @@ struct FlowSummary: Hashable, Sendable {
         darkBytes = flow.session?.clientApplicationBytes ?? flow.end?.clientBytes ?? 0
     }
 
+    /// Whether it is a service of the system: by its port, or by a recorded process.
+    var isOfSystem: Bool {
+        OSNoiseHosts.service(ofPort: server.port) != nil || (actor.isDefinite && actor.actor == .os)
+    }
+
     /// Whether it is the system's by a recorded process, or the browser's.
     var isOfSystemOrBrowser: Bool { actor.actor == .os || actor.actor == .browser }
 

@@ -55,7 +55,8 @@ extension ActorReading {
         if inner.actor == .browser, actor.isApp {
             return ActorReading(
                 actor: .unknown, isDefinite: false,
-                reason: "conflict: \(reason) asked for the tunnel, but the requests on it have \(inner.reason)")
+                reason: "conflict: \(reason) asked for the tunnel, but the requests on it have \(inner.reason)",
+                basis: .contradiction)
         }
         return inner
     }

@@ -90,9 +90,14 @@ extension Session {
 
     /// What the app may have sent unread between two moments to a host that `concerns` names; nil is a connection of which
     /// no name is known.
+    ///
+    /// - Parameter searchesAll: whether the rule searches everything that is sent, so that services of the system are an
+    ///   assumption of it; of what the app sends they are no part.
     func doubtUnread(
-        from: Instant, until: Instant, _ judgement: inout Judgement, to concerns: (HostName?) -> Bool = { _ in true }
+        from: Instant, until: Instant, searchesAll: Bool = false, _ judgement: inout Judgement,
+        to concerns: (HostName?) -> Bool = { _ in true }
     ) {
+        if searchesAll { assumeSystemServices(from: from, until: until, &judgement) }
         for host in index.darkHosts where concerns(host) {
             guard let traffic = dark[host], let last = traffic.lastData, last >= from, traffic.firstOpened <= until
             else {
@@ -105,7 +110,8 @@ extension Session {
                 continue
             }
             judgement.doubt(
-                role == .telemetry ? "opaque-telemetry" : traffic.reason.rawValue, Self.unread(traffic, host),
+                role == .telemetry ? "opaque-telemetry" : traffic.reason.rawValue,
+                Self.unread(traffic, host) + policy.lapseWords(for: host, at: span.latest),
                 remedy: Self.remedy(traffic.reason))
         }
         if concerns(nil),
@@ -120,11 +126,27 @@ extension Session {
                 reason.rawValue, "a connection to \(flow.server) without a name could not be read (\(reason.rawValue))",
                 remedy: Self.remedy(reason))
         }
-        doubtUnsent(from: from, until: until, &judgement, to: concerns)
+        doubtUnsent(from: from, until: until, searchesAll: searchesAll, &judgement, to: concerns)
         doubtHoles(from: from, until: until, &judgement, to: concerns)
         doubtRequestLog(until: until, &judgement)
         doubtBypass(&judgement)
         doubtCapture(&judgement)
+    }
+
+    /// Services of the system that sent something unread between two moments: what a rule searches for may have been in it,
+    /// though the app had no hand in it.
+    func assumeSystemServices(from: Instant, until: Instant, _ judgement: inout Judgement) {
+        let named = dark.filter { host, traffic in
+            guard let last = traffic.lastData, last >= from, traffic.firstOpened <= until else { return false }
+            let role = roles.role(of: host)
+            return !role.isChia && !traffic.isOnly(.browser) && (role == .osNoise || traffic.isOnly(.os))
+        }
+        let nameless = nameless.filter {
+            $0.darkness != nil && ($0.lastDarkData ?? .distantPast) >= from && $0.opened.time <= until && $0.isOfSystem
+        }
+        let count = named.count + Set(nameless.map(\.server.address)).count
+        guard count > 0 else { return }
+        judgement.assume("os-services", "OS services not inspected: \(counted(count, "host"))")
     }
 
     private func doubtHoles(

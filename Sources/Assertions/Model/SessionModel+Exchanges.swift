@@ -18,7 +18,8 @@ extension SessionModel {
         if isChiaHost, actor.actor == .browser, !actor.isDefinite,
             let conflict = StackSigns.conflict(request, ja4: flow?.ja4)
         {
-            actor = ActorReading(actor: .unknown, isDefinite: false, reason: conflict)
+            actor = ActorReading(
+                actor: .unknown, isDefinite: false, reason: conflict, basis: .contradiction)
         }
         let isAssociation = isChiaHost && OSNoiseHosts.isAssociationPath(request.path)
 

@@ -20,7 +20,8 @@ struct UserAgent: Sendable {
     private static let byHeaders = ActorReading(
         actor: .browser, isDefinite: false, reason: "a browser's User-Agent and navigation headers")
     private static let bare = ActorReading(
-        actor: .unknown, isDefinite: false, reason: "a browser's User-Agent without a browser's other headers")
+        actor: .unknown, isDefinite: false, reason: "a browser's User-Agent without a browser's other headers",
+        basis: .bareBrowser)
 
     /// The reading for a request; `.nothing` when its headers say nothing.
     mutating func read(_ request: Request) -> ActorReading {
@@ -30,14 +31,15 @@ struct UserAgent: Sendable {
         case .none:
             guard Self.hasFetchMetadata(request) else { return .nothing }
             return ActorReading(
-                actor: .unknown, isDefinite: false, reason: "conflict: browser's fetch metadata without a User-Agent")
+                actor: .unknown, isDefinite: false, reason: "conflict: browser's fetch metadata without a User-Agent",
+                basis: .contradiction)
         case .system(let reading):
             return reading
         case .other(let reading):
             guard Self.hasFetchMetadata(request) else { return reading }
             return ActorReading(
                 actor: .unknown, isDefinite: false,
-                reason: "conflict: \(reading.reason), but a browser's fetch metadata")
+                reason: "conflict: \(reading.reason), but a browser's fetch metadata", basis: .contradiction)
         case .browser(let webView?):
             return webView
         case .browser(nil):

@@ -198,6 +198,8 @@ public struct Policy: Hashable, Sendable {
     public var exceptions: [Exception] = []
     /// The file that this policy was read from; nil for the defaults.
     public var file: String?
+    /// What stands in the file and may not be meant: it counts, and every report says so.
+    public var remarks: [PolicyError.Issue] = []
 
     /// The policy of somebody who wrote none.
     public static let defaults = Policy()

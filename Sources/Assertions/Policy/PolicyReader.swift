@@ -18,15 +18,26 @@ extension Policy {
         var reader = PolicyReader()
         if let root, !root.isNull { reader.readRoot(root, into: &policy) }
         guard reader.issues.isEmpty else {
-            throw PolicyError(file: file, issues: reader.issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
+            throw PolicyError(file: file, issues: Self.inOrder(reader.issues))
         }
+        policy.remarks = Self.inOrder(reader.remarks)
         return policy
+    }
+
+    private static func inOrder(_ issues: [PolicyError.Issue]) -> [PolicyError.Issue] {
+        issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
     }
 }
 
 /// Walks the tree of a policy file; collects faults instead of stopping at the first.
 struct PolicyReader {
     var issues: [PolicyError.Issue] = []
+    /// What can be meant, and seldom is: the policy counts, and reports say so.
+    var remarks: [PolicyError.Issue] = []
+
+    mutating func remark(_ node: YAMLNode, _ message: String) {
+        remarks.append(.init(line: node.place.line, column: node.place.column, message: message))
+    }
 
     mutating func fault(_ node: YAMLNode, _ message: String) {
         issues.append(.init(line: node.place.line, column: node.place.column, message: message))
@@ -72,8 +83,12 @@ struct PolicyReader {
     }
 
     mutating func text(_ node: YAMLNode, _ name: String) -> String? {
-        guard let text = node.text, !node.isNull, !text.isEmpty else {
+        guard let text = node.text, !node.isNull else {
             fault(node, "\"\(name)\" must be text, not \(node.kind)")
+            return nil
+        }
+        guard text.contains(where: { !$0.isWhitespace }) else {
+            fault(node, "\"\(name)\" must be text, and this one is empty")
             return nil
         }
         return text
@@ -140,20 +155,6 @@ struct PolicyReader {
         if let path = PathTemplate(text) { return path }
         fault(node, "\"\(name)\" must be a path such as /catalog/{id}/handoff, not \"\(text)\"")
         return nil
-    }
-
-    mutating func host(_ node: YAMLNode, _ name: String) -> HostPattern? {
-        guard let text = text(node, name) else { return nil }
-        if let pattern = HostPattern(text) { return pattern }
-        fault(
-            node,
-            "\"\(name)\" must hold host names such as api.partner.example or *.partner.example (no scheme, port or "
-                + "path), not \"\(text)\"")
-        return nil
-    }
-
-    mutating func hosts(_ node: YAMLNode, _ name: String) -> [HostPattern] {
-        list(node, name).compactMap { host($0, name) }
     }
 
     mutating func day(_ node: YAMLNode, _ name: String) -> CalendarDay? {

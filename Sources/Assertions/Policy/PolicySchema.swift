@@ -54,58 +54,6 @@ extension PolicyReader {
         link = text
     }
 
-    private mutating func readHosts(_ node: YAMLNode, into hosts: inout Policy.Hosts) {
-        var read = hosts
-        mapping(
-            node, at: "hosts",
-            [
-                ("chia", { read.chia = $0.hosts($1, "chia") }),
-                ("chia-api", { read.chiaAPI = $0.hosts($1, "chia-api") }),
-                ("chia-assets", { read.chiaAssets = $0.hosts($1, "chia-assets") }),
-                ("partner", { read.partner = $0.hosts($1, "partner") }),
-                ("partner-assets", { read.partnerAssets = $0.hosts($1, "partner-assets") }),
-                ("return", { read.returnHosts = $0.hosts($1, "return") }),
-                ("telemetry", { $0.readTelemetry($1, into: &read) }),
-                ("opaque-ok", { read.opaqueOK = $0.readOpaque($1) }),
-            ])
-        hosts = read
-    }
-
-    private mutating func readTelemetry(_ node: YAMLNode, into hosts: inout Policy.Hosts) {
-        hosts.usesBuiltinTelemetry = false
-        for item in list(node, "telemetry") {
-            if item.text == "builtin" {
-                hosts.usesBuiltinTelemetry = true
-            } else if let pattern = host(item, "telemetry") {
-                hosts.telemetry.append(pattern)
-            }
-        }
-    }
-
-    private mutating func readOpaque(_ node: YAMLNode) -> [Policy.OpaqueAllowance] {
-        var allowances: [Policy.OpaqueAllowance] = []
-        for item in list(node, "opaque-ok") {
-            var pattern: HostPattern?
-            var reason: String?
-            var expires: CalendarDay?
-            mapping(
-                item, at: "opaque-ok",
-                [
-                    ("host", { pattern = $0.host($1, "host") }),
-                    ("reason", { reason = $0.text($1, "reason") }),
-                    ("expires", { expires = $0.day($1, "expires") }),
-                ])
-            guard case .mapping(let pairs) = item.content else { continue }
-            for name in ["host", "reason"] where !pairs.contains(where: { $0.key.text == name }) {
-                fault(item, "an entry of \"opaque-ok\" needs \"\(name)\"")
-            }
-            if let pattern, let reason {
-                allowances.append(.init(host: pattern, reason: reason, expires: expires, line: item.place.line))
-            }
-        }
-        return allowances
-    }
-
     private mutating func readRequests(_ node: YAMLNode, into requests: inout Policy.Requests) {
         var read = requests
         mapping(
@@ -120,6 +68,34 @@ extension PolicyReader {
                 ("catalog", { read.catalog = $0.templates($1, "catalog") }),
             ])
         requests = read
+        if case .mapping(let pairs) = node.content {
+            for pair in pairs { checkBreadth(pair.value, pair.key.text ?? "", read) }
+        }
+    }
+
+    /// A template of holes alone has no path of its own, and one of `allow` must leave the requests that rules are about.
+    private mutating func checkBreadth(_ node: YAMLNode, _ name: String, _ requests: Policy.Requests) {
+        guard case .sequence(let items) = node.content, name == "allow" || name == "home" || name == "foreground-allow"
+        else { return }
+        let kept =
+            name == "allow"
+            ? [("session", requests.session), ("projection", requests.projection)]
+                + requests.status.map { ("status", $0) } + requests.catalog.map { ("catalog", $0) } : []
+        for item in items {
+            guard let text = item.text, let template = RequestTemplate(text) else { continue }
+            let parts = template.path.text.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+            if let (other, request) = kept.first(where: { template.covers($0.1) }) {
+                fault(
+                    item,
+                    "\"allow\" takes out \(text), and with it the request of \"\(other)\" (\(request)), about which rules ask; name only what is none"
+                )
+            } else if parts.allSatisfy({ $0.hasPrefix("{") }) {
+                remark(
+                    item,
+                    "\"\(name)\" names \(text), which is every path of \(counted(parts.count, "segment")); write a segment of its own"
+                )
+            }
+        }
     }
 
     private mutating func readSession(_ node: YAMLNode, into requests: inout Policy.Requests) {
@@ -130,10 +106,11 @@ extension PolicyReader {
             node, "session", into: &requests.session,
             more: [
                 ("key", { if let read = $0.readKey($1) { key = read } }),
-                ("credential", { credential = $0.readCredential($1) }),
+                ("credential", { if !$1.isNull { credential = $0.readCredential($1) } }),
                 (
                     "abandon-on",
                     { reader, node in
+                        guard !node.isNull else { return }
                         abandonOn = Set(
                             reader.list(node, "abandon-on").compactMap {
                                 reader.word($0, "abandon-on", Policy.Abandonment.self)
@@ -159,6 +136,11 @@ extension PolicyReader {
             } else {
                 fault(item, "\"credential\" must hold \"header NAME\", \"cookie\" or \"mtls\", not \"\(text)\"")
             }
+        }
+        if places.isEmpty, case .sequence(let items) = node.content, items.isEmpty {
+            fault(
+                node,
+                "\"credential\" names no place, and no session request could have one; leave it out for its default")
         }
         return places
     }
@@ -209,28 +191,6 @@ extension PolicyReader {
         fields = read
     }
 
-    private mutating func readOutcomes(_ node: YAMLNode, into either: inout Set<Int>) {
-        var read = either
-        mapping(
-            node, at: "outcomes",
-            [
-                (
-                    "either",
-                    { reader, node in
-                        read = []
-                        for (item, text) in reader.texts(node, "either") {
-                            if let status = Int(text), (400...599).contains(status) {
-                                read.insert(status)
-                            } else {
-                                reader.fault(item, "\"either\" must hold statuses from 400 to 599, not \"\(text)\"")
-                            }
-                        }
-                    }
-                )
-            ])
-        either = read
-    }
-
     private mutating func readForbidden(_ node: YAMLNode, into forbidden: inout Policy.Forbidden) {
         var read = forbidden
         mapping(
@@ -239,22 +199,32 @@ extension PolicyReader {
                 (
                     "response-keys",
                     {
+                        guard !$1.isNull else { return }
                         read.responseKeys = $0.texts($1, "response-keys").map(\.1)
                         read.namesResponseKeys = true
+                        $0.remarkIfEmpty($1, "response-keys", "HR-60 then knows no name of a status")
                     }
                 ),
                 ("catalog-keys", { read.catalogKeys = $0.texts($1, "catalog-keys").map(\.1) }),
                 (
                     "secrets",
                     {
+                        guard !$1.isNull else { return }
                         read.secrets = []
                         $0.readSecrets($1, "secrets", shapes: true, into: &read)
+                        $0.remarkIfEmpty($1, "secrets", "HR-55 then knows no secret by its beginning")
                     }
                 ),
                 ("canaries", { $0.readSecrets($1, "canaries", shapes: false, into: &read) }),
                 ("digest-keys", { read.digestKeys = $0.texts($1, "digest-keys").map(\.1) }),
             ])
         forbidden = read
+    }
+
+    /// An empty list where there is a default takes the default away.
+    private mutating func remarkIfEmpty(_ node: YAMLNode, _ name: String, _ effect: String) {
+        guard case .sequence(let items) = node.content, items.isEmpty else { return }
+        remark(node, "\"\(name)\" is an empty list: \(effect); leave it out for its default")
     }
 
     /// Secrets by shape or hash. What is wrong is not repeated: it may be the secret itself.
@@ -273,26 +243,6 @@ extension PolicyReader {
                         + "salted hashes, \(SecretHash.form), and never a secret itself")
             }
         }
-    }
-
-    private mutating func readTiming(_ node: YAMLNode, into timing: inout Policy.Timing) {
-        var read = timing
-        func member(_ name: String, _ path: WritableKeyPath<Policy.Timing, Nanoseconds>) -> Member {
-            (name, { reader, node in reader.duration(node, name).map { read[keyPath: path] = $0 } })
-        }
-        mapping(
-            node, at: "timing",
-            [
-                member("double-tap", \.doubleTap), member("tap-to-request", \.tapToRequest),
-                member("url-lifetime", \.urlLifetime), member("clock-error", \.clockError),
-                member("observe-after", \.observeAfter), member("hand-mark", \.handMark),
-                member("retry-horizon", \.retryHorizon), member("url-margin", \.urlMargin),
-                member("refresh", \.refresh),
-                member("after-return", \.afterReturn), member("away", \.away), member("foreign-link", \.foreignLink),
-                member("quiet-start", \.quietStart),
-                member("projection-max-age", \.projectionMaxAge),
-            ])
-        timing = read
     }
 
     private mutating func readGate(_ node: YAMLNode, into gate: inout Policy.Gate) {
@@ -314,66 +264,19 @@ extension PolicyReader {
         }
     }
 
-    private mutating func isRule(_ id: String, _ node: YAMLNode) -> Bool {
+    mutating func isRule(_ id: String, _ node: YAMLNode) -> Bool {
         if RuleNumbers.all.contains(id) { return true }
         unknown(
             node, "rule", id, "", among: NearestWord.to(id, among: RuleNumbers.all).map { [$0] } ?? ["HR-01 … HR-66"])
         return false
     }
-
-    private mutating func readMustExercise(_ node: YAMLNode, into items: inout [String]) {
-        let rows = (1...13).map { $0 < 10 ? "M-0\($0)" : "M-\($0)" }
-        for (item, word) in texts(node, "must-exercise") {
-            if rows.contains(word) || Policy.exercises.contains(word) || RuleNumbers.all.contains(word) {
-                items.append(word)
-            } else {
-                unknown(item, "item", word, " for \"must-exercise\"", among: Policy.exercises + rows)
-            }
-        }
-    }
-
-    private mutating func readExceptions(_ node: YAMLNode, into exceptions: inout [Policy.Exception]) {
-        for item in list(node, "exceptions") {
-            var texts: [String: String] = [:]
-            var expires: CalendarDay?
-            func member(_ name: String) -> Member { (name, { reader, node in texts[name] = reader.text(node, name) }) }
-            mapping(
-                item, at: "exceptions",
-                [
-                    (
-                        "rule",
-                        { reader, node in
-                            guard let id = reader.text(node, "rule"), reader.isRule(id, node) else { return }
-                            texts["rule"] = id
-                        }
-                    ),
-                    member("fingerprint"), member("scope"), member("reason"), member("owner"),
-                    ("expires", { expires = $0.day($1, "expires") }),
-                ])
-            guard case .mapping(let pairs) = item.content else { continue }
-            let present = Set(pairs.compactMap(\.key.text))
-            for name in ["rule", "reason", "owner", "expires"] where !present.contains(name) {
-                fault(item, "an exception needs \"\(name)\"")
-            }
-            if present.isDisjoint(with: ["fingerprint", "scope"]) {
-                fault(item, "an exception needs a \"fingerprint\" (printed with each finding) or a \"scope\"")
-            }
-            if let fingerprint = texts["fingerprint"], fingerprint.count < 4 {
-                fault(item, "a fingerprint needs at least 4 digits, \"\(fingerprint)\" has \(fingerprint.count)")
-            }
-            guard let rule = texts["rule"], let reason = texts["reason"], let owner = texts["owner"], let expires else {
-                continue
-            }
-            exceptions.append(
-                .init(
-                    rule: rule, fingerprint: texts["fingerprint"], scope: texts["scope"], reason: reason,
-                    owner: owner, expires: expires, line: item.place.line))
-        }
-    }
 }
 
-/// Every rule number of the catalogue, judged by this version or not.
-enum RuleNumbers {
-    static let all: [String] =
-        (1...66).map { $0 < 10 ? "HR-0\($0)" : "HR-\($0)" } + (1...10).map { $0 < 10 ? "HC-0\($0)" : "HC-\($0)" }
+extension RequestTemplate {
+    /// Whether every request of `other` is one of this template.
+    fileprivate func covers(_ other: RequestTemplate) -> Bool {
+        let sample = other.path.text.split(separator: "/", omittingEmptySubsequences: false)
+            .map { $0.hasPrefix("{") ? "x" : String($0) }.joined(separator: "/")
+        return (method == nil || method == other.method) && path.matches(sample)
+    }
 }

@@ -128,10 +128,11 @@ public struct PolicyObservation: Sendable {
         let session = model.finish()
         var suggestion = PolicySuggestion()
         let served = session.attempts.filter { $0.url != nil }
-        suggestion.partner = Set(served.compactMap { $0.host?.text }).sorted()
-        suggestion.chia = Set(
-            session.urls.compactMap { $0.address?.host }.filter { !session.roles.isChia($0) }.map(\.text)
-        ).sorted()
+        let chia = Set(session.urls.compactMap { $0.address?.host }.filter { !session.roles.isChia($0) })
+        suggestion.chia = chia.filter(Self.canBeNamed).map(\.text).sorted()
+        // A lab's one host for everything is Chia's in a policy.
+        suggestion.partner = Set(served.compactMap(\.host)).subtracting(chia)
+            .filter { Self.canBeNamed($0) && !session.roles.isChia($0) }.map(\.text).sorted()
         if let attempt = served.first(where: \.isFoundByShape), let path = Self.template(attempt.first.record) {
             suggestion.session = (attempt.first.record.method, path)
         }
@@ -139,6 +140,12 @@ public struct PolicyObservation: Sendable {
             suggestion.projection = Self.template(projection.record, item: projection.decisions.first?.item)
         }
         return suggestion
+    }
+
+    /// Whether a policy may name the host: what is suggested must be a policy.
+    private static func canBeNamed(_ host: HostName) -> Bool {
+        let breadth = HostBreadth(of: HostPattern(host))
+        return breadth != .singleLabel && breadth != .registry
     }
 
     /// The path with masked segments, and the item's, as holes; nil when it would be no template.

@@ -39,7 +39,7 @@ enum PlaintextCoverage: Rule {
                         connection: sample.id, endpoints: sample.endpoints, subject: "connection to \(host)"))
             }
         }
-        doubtUnsent(roles, session, &judgement)
+        countUnsent(roles, session, &judgement)
         let system = session.dark.filter { session.roles.role(of: $0.key) == .osNoise }.count
         if system > 0 { judgement.assume("os-services", "OS services not inspected: \(counted(system, "host"))") }
         let parts = secure.filter { $0.value > 0 }.sorted { $0.key.rawValue < $1.key.rawValue }
@@ -52,7 +52,7 @@ enum PlaintextCoverage: Rule {
     }
 
     /// Connections that nobody answered beyond the proxy: nothing was sent on them, so nothing could be read.
-    private static func doubtUnsent(_ roles: [HostRole], _ session: Session, _ judgement: inout Judgement) {
+    private static func countUnsent(_ roles: [HostRole], _ session: Session, _ judgement: inout Judgement) {
         let unsent = session.proxyFailures.filter { $0.isUnsent && !$0.isOfOthers }
         for role in roles {
             let ofRole = unsent.filter { session.role(of: $0.host) == role }

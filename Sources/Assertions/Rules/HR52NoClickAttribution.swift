@@ -25,7 +25,9 @@ enum NoClickAttribution: Rule {
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no action tap and no navigation to Chia"
-        let times = times(session)
+        let all = times(session)
+        session.doubtLeftOut(all.count, "action taps and openings", &judgement)
+        let times = all.prefix(session.windowLimit)
         if !times.isEmpty { judgement.exercised() }
         var leaking: [ExchangeID: String] = [:]
         for leak in session.leaks {

@@ -147,7 +147,7 @@ enum NoStatusCall: Rule {
                 "\(traffic.connections) unread \(traffic.connections == 1 ? "connection" : "connections") to \(host) may hold a status call",
                 remedy: Session.remedy(traffic.reason))
         }
-        session.doubtUnsent(since: since, "perhaps a status call", where: session.mayServeSessions, &judgement)
+        session.doubtUnsentCall(since: since, "perhaps a status call", where: session.mayServeSessions, &judgement)
         if let hidden = session.withheldRequests.first(where: { request in
             request.record.started.time >= since && !request.isOfBrowser
                 && (session.role(of: request) == .partner || request.record.host.map(session.mayServeSessions) ?? false)

@@ -77,7 +77,7 @@ enum CraftedReturnIgnored: Rule {
                 report(leak, hit, mark, session, &judgement)
             }
         }
-        session.doubtUnread(from: start, until: .distantFuture, &judgement)
+        session.doubtUnread(from: start, until: .distantFuture, searchesAll: true, &judgement)
         if let gap = session.scanGaps.first(where: { !$0.actor.actor.isElsewhere && $0.started >= start }) {
             judgement.doubt(
                 BlindSpot.Reason.undecodableContent.rawValue,

@@ -21,16 +21,17 @@ enum ReturnHostRegistered: Rule {
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no link on a foreign host was opened"
-        var links = 0
-        for mark in session.marks([.linkOpened]) {
-            guard let link = link(mark), !isRegistered(link, session.policy) else { continue }
-            links += 1
+        let links = session.marks([.linkOpened]).filter { mark in
+            link(mark).map { !isRegistered($0, session.policy) } ?? false
+        }
+        session.doubtLeftOut(links.count, "links on foreign hosts", &judgement)
+        for mark in links.prefix(session.windowLimit) {
             judgement.looked(at: session.evidence(mark))
             judge(mark, session, &judgement)
         }
         let window = session.policy.timing.foreignLink
         judgement.passSentence =
-            "\(counted(links, "link")) on a foreign host opened, and nothing of the app within \(window)"
+            "\(counted(links.count, "link")) on a foreign host opened, and nothing of the app within \(window)"
     }
 
     /// The link that a mark names, or its host.

@@ -13,48 +13,37 @@ extension LeakRules {
         since: Instant, _ moment: String, _ session: Session,
         _ judgement: inout Judgement
     ) {
-        var systemHosts: [HostName] = []
         for host in session.dark.keys.sorted(by: { $0.text < $1.text }) {
             guard let traffic = session.dark[host], let last = traffic.lastData, last >= since else { continue }
             let role = session.roles.role(of: host)
-            if role.isChia || traffic.isOnly(.browser) { continue }
-            if role == .osNoise || traffic.isOnly(.os) {
-                systemHosts.append(host)
-                continue
-            }
-            if let allowance = session.policy.hosts.opaqueOK.first(where: { $0.host.covers(host) }),
-                !(allowance.expires?.isOver(at: session.span.latest) ?? false)
-            {
+            if role.isChia || role == .osNoise || traffic.isOnly(.browser) || traffic.isOnly(.os) { continue }
+            if let allowance = session.policy.allowance(for: host, at: session.span.latest) {
                 judgement.assume("opaque-ok", "\(host) was not inspected, as the policy allows (\(allowance.reason))")
                 continue
             }
             let vendor = session.roles.vendor(of: host).map { " (\($0))" } ?? ""
+            let lapse = session.policy.lapseWords(for: host, at: session.span.latest)
             if traffic.reason == .leafRefused || traffic.reason == .leafSuspected {
                 judgement.doubt(
-                    traffic.reason.rawValue, "\(Session.unread(traffic, host))\(vendor)",
+                    traffic.reason.rawValue, "\(Session.unread(traffic, host))\(vendor)\(lapse)",
                     remedy: Session.remedy(traffic.reason))
                 continue
             }
             judgement.doubt(
                 isTelemetry(host, session) ? "opaque-telemetry" : traffic.reason.rawValue,
-                "\(traffic.connections) unread \(traffic.connections == 1 ? "connection" : "connections") to \(host)\(vendor) sent data after \(moment) (\(traffic.reason.rawValue))",
+                "\(traffic.connections) unread \(traffic.connections == 1 ? "connection" : "connections") to \(host)\(vendor) sent data after \(moment) (\(traffic.reason.rawValue))\(lapse)",
                 remedy: Session.remedy(traffic.reason))
         }
+        session.assumeSystemServices(from: since, until: .distantFuture, &judgement)
         let nameless = session.nameless.filter { ($0.lastDarkData ?? .distantPast) >= since && $0.darkness != nil }
-        func isOfSystem(_ flow: FlowSummary) -> Bool {
-            OSNoiseHosts.service(ofPort: flow.server.port) != nil || (flow.actor.isDefinite && flow.actor.actor == .os)
-        }
-        let count = systemHosts.count + Set(nameless.filter(isOfSystem).map(\.server.address)).count
-        if count > 0 {
-            judgement.assume("os-services", "OS services not inspected: \(count) \(count == 1 ? "host" : "hosts")")
-        }
-        if let flow = nameless.first(where: { !isOfSystem($0) }), let reason = flow.darkness {
+        if let flow = nameless.first(where: { !$0.isOfSystem }), let reason = flow.darkness {
             judgement.doubt(
                 reason.rawValue,
                 "an unread connection to \(flow.server) without a name sent data after \(moment)",
                 remedy: Session.remedy(reason))
         }
-        doubtUnsent(since: since, session, &judgement)
+        session.doubtUnsent(
+            from: since, until: .distantFuture, after: moment, searchesAll: true, &judgement)
         doubtHoles(since: since, session, &judgement)
         let observed = Nanoseconds(session.span.latest.nanoseconds(since: since))
         doubtWithheld(since: since, session, &judgement)
@@ -66,48 +55,6 @@ extension LeakRules {
         }
         session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)
-    }
-
-    /// Connections that came to nothing since a URL was known: what the app would have sent was neither sent nor seen.
-    private static func doubtUnsent(since: Instant, _ session: Session, _ judgement: inout Judgement) {
-        var ofBrowser: Set<HostName?> = []
-        var ofSystem: Set<HostName?> = []
-        var doubted: Set<HostName?> = []
-        for failure in session.proxyFailures where failure.isUnsent && failure.at >= since {
-            let role = session.role(of: failure.host)
-            if role.isChia { continue }
-            if role == .osNoise || failure.actor.actor == .os {
-                ofSystem.insert(failure.host)
-                continue
-            }
-            if failure.actor.actor == .browser {
-                ofBrowser.insert(failure.host)
-                continue
-            }
-            if let host = failure.host,
-                let allowance = session.policy.hosts.opaqueOK.first(where: { $0.host.covers(host) }),
-                !(allowance.expires?.isOver(at: session.span.latest) ?? false)
-            {
-                judgement.assume("opaque-ok", "\(host) was not inspected, as the policy allows (\(allowance.reason))")
-                continue
-            }
-            guard doubted.insert(failure.host).inserted else { continue }
-            let vendor = failure.host.flatMap { session.roles.vendor(of: $0) }.map { " (\($0))" } ?? ""
-            judgement.doubt(
-                failure.kind.rawValue,
-                "\(failure.sentence)\(vendor) after the handoff URL was known (packet \(failure.packet)): what the app would have sent was neither sent nor seen",
-                remedy: failure.remedy)
-        }
-        if !ofSystem.isEmpty {
-            judgement.assume(
-                "os-services-unreached",
-                "services of the system that the proxy could not reach: \(counted(ofSystem.count, "host"))")
-        }
-        if !ofBrowser.isEmpty {
-            judgement.assume(
-                "browser-unreached",
-                "hosts that the browser asked for and the proxy could not reach: \(ofBrowser.count)")
-        }
     }
 
     /// What was sent on withheld connections, and had to be searched: content is not recorded there.

@@ -10,7 +10,8 @@ enum Verdicts {
         var verdict = TraceVerdict(
             rules: results, matrix: Matrix.rows(results, exercised: exercised), attributes: session.marks.attributes,
             summary: session.summary, gate: gate, exercisedAnything: isAnythingExercised(session), exercised: exercised,
-            notes: exceptions.notes
+            notes: session.policy.remarkLines + session.policy.lapsedAllowances(at: session.span.latest)
+                + exceptions.notes
         ).printable
         verdict.facts = TraceFactsMaker(session: session).facts(now: options.now)
         return verdict

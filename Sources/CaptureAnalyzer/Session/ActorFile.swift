@@ -9,7 +9,18 @@ struct ActorFile: Sendable {
         var local: Endpoint
         /// Nil where the source does not tell.
         var remote: Endpoint?
+        /// Whether it is a UDP socket, not a TCP one: the two have ports of their own.
+        var isUDP = false
         var process: ProcessIdentity
+
+        /// Whether a connection of this kind can be the socket's.
+        func carries(_ transport: Connection.Transport) -> Bool {
+            switch transport {
+            case .tcp: !isUDP
+            case .udp, .quic: isUDP
+            case .tunnel: false
+            }
+        }
     }
 
     private(set) var sockets: [Socket] = []
@@ -54,6 +65,10 @@ struct ActorFile: Sendable {
         case "activity": activities.append(try line.activity(origin: origin))
         case "listener":
             let (port, actor) = try line.listener()
+            if let known = listeners[port], known != actor {
+                throw ActorLineError(
+                    reason: "port \(port) is the \(known)'s by an earlier line, and can't be the \(actor)'s too")
+            }
             listeners[port] = actor
         case let kind:
             let nearest = NearestWord.to(kind, among: ["socket", "activity", "listener"])
@@ -141,8 +156,15 @@ private struct ActorLine {
             throw ActorLineError(
                 reason: "\"source\" must be \"pcapd\" or \"socket-table\", not \"\(word.prefix(40))\"")
         }
+        let isUDP: Bool
+        switch try optionalText("protocol") {
+        case "tcp", nil: isUDP = false
+        case "udp": isUDP = true
+        case let word?:
+            throw ActorLineError(reason: "\"protocol\" must be \"tcp\" or \"udp\", not \"\(word.prefix(40))\"")
+        }
         return ActorFile.Socket(
-            span: try span(), local: local, remote: try endpoint("remote"),
+            span: try span(), local: local, remote: try endpoint("remote"), isUDP: isUDP,
             process: ProcessIdentity(
                 source: source, name: name, processID: try number("pid"), effectiveName: try optionalText("effective"),
                 userID: try number("uid")))

@@ -11,21 +11,20 @@ struct Companions {
     /// Process evidence.
     private(set) var actors: [ActorFile] = []
 
-    /// The most bytes that a companion file may have.
-    static let limit = 256 << 20
-
     /// Loads what `options` name and what lies beside the trace at `path`: `NAME.keylog`, `NAME.keys`,
     /// `NAME.marks.jsonl` and `NAME.actors.jsonl`, where NAME is the path with or without its extensions.
     static func load(for path: String, options: TraceOptions) throws(TraceError) -> Companions {
         var companions = Companions()
         let (keyLogs, markFiles, actorFiles) = paths(for: path, options: options)
-        for file in keyLogs { companions.keyLogs.append((file, try bytes(of: file))) }
+        for file in keyLogs { companions.keyLogs.append((file, try bytes(of: file, .keyLog))) }
         for file in markFiles {
-            let marks = MarkFile(try bytes(of: file), name: file)
+            let marks = MarkFile(try bytes(of: file, .marks), name: file)
             if let error = marks.errors.first { throw TraceError("\(error); mend the line or leave it out") }
             companions.marks.append(marks)
         }
-        for file in actorFiles { companions.actors.append(try ActorFile(try bytes(of: file), name: file)) }
+        for file in actorFiles {
+            companions.actors.append(try ActorFile(try bytes(of: file, .actors), name: file))
+        }
         return companions
     }
 
@@ -68,20 +67,11 @@ struct Companions {
         (try? FileDescriptor(path: path)) != nil
     }
 
-    private static func bytes(of path: String) throws(TraceError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        do throws(SystemError) {
-            var input = try CaptureInput(path: path)
-            var piece = [UInt8](repeating: 0, count: 64 << 10)
-            while true {
-                let count = piece.withUnsafeMutableBytes { input.read(into: $0) }
-                if count == 0 { break }
-                bytes += piece.prefix(count)
-                guard bytes.count <= limit else { throw SystemError(number: 27) }
-            }
+    private static func bytes(of path: String, _ kind: TextFileKind) throws(TraceError) -> [UInt8] {
+        do throws(TextFileError) {
+            return try TextFile.read(path, as: kind)
         } catch {
-            throw TraceError("\(path): \(error.words); give a readable file")
+            throw TraceError("\(path): \(error.words); \(error.remedy ?? "give a readable file")")
         }
-        return bytes
     }
 }

@@ -46,7 +46,9 @@ struct TraceSession {
         }
         for event in events {
             receive(event)
-            if case .connectionOpened(let connection) = event, let process = actors.process(of: connection) {
+            if case .connectionOpened(let connection) = event,
+                let process = actors.process(of: connection, isOwnRecording: analyzer.state.proxy.isOwnRecording)
+            {
                 receive(.processIdentified(connection.id, process))
             } else if case .connectionClosed(let end) = event {
                 actors.close(end.id)

@@ -38,7 +38,7 @@ struct CheckCommand {
         var judging = JudgeOptions()
         judging.profile = try arguments.choice("profile", JudgeOptions.Profile.self) ?? .full
         judging.strict = arguments.has("strict")
-        judging.installationKey = InstallationKey.load(handoff.environment)
+        judging.installationKey = try InstallationKey.load(handoff.environment)
         judging.now = WallClock.now
         var options = SetOptions()
         options.strict = judging.strict

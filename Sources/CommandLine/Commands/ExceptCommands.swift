@@ -42,7 +42,7 @@ struct ExceptAddCommand {
             let exception = PolicyEdit.NewException(
                 rule: rule, fingerprint: fingerprint, reason: try text("reason"), owner: try text("owner"),
                 expires: try expiry())
-            let text = String(decoding: try FileSystem.read(path), as: UTF8.self)
+            let text = String(decoding: try FileSystem.read(path, as: .policy), as: UTF8.self)
             let edited = try PolicyEdit.adding(exception, to: text, file: path)
             do {
                 try FileSystem.replace(Array(edited.utf8), at: path)

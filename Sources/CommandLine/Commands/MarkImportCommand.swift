@@ -1,4 +1,5 @@
 internal import Assertions
+internal import CaptureAnalyzer
 internal import SessionTrace
 internal import WireFormats
 
@@ -46,14 +47,12 @@ struct MarkImportCommand {
         guard arguments.value("clock")?.isEmpty != true else { throw UsageError(message: "--clock needs a name") }
         let settings = try settings(format)
         let path = arguments.operands[0]
-        let log = try FileSystem.read(path == "-" ? "/dev/stdin" : path)
         let probesPath = arguments.value("probes")
-        let probeBytes = try probesPath.map(FileSystem.read)
+        let probeBytes = try probesPath.map { try FileSystem.read($0, as: .probes) }
+        let reading = try read(path, MarkImport(format, settings: settings))
         var place = path
         do throws(MarkError) {
-            var marks = MarkImport(format, settings: settings)
-            try marks.receive(log[...])
-            let reading = try marks.finish()
+            let reading = try reading.get()
             place = probesPath ?? path
             let probes = try probeBytes.map(ClockProbeFile.init)?.probes ?? []
             let offset = try ClockOffset(probes: probes, receipts: reading.receipts)
@@ -68,6 +67,28 @@ struct MarkImportCommand {
             handoff.console.complain("\(error)")
             return .unreadable
         }
+    }
+
+    /// Reads a log of any length up to the limit, a piece at a time.
+    private func read(
+        _ path: String, _ marks: consuming MarkImport
+    ) throws(FileError) -> Result<MarkImport.Reading, MarkError> {
+        var marks = marks
+        var fault: MarkError?
+        do throws(TextFileError) {
+            try TextFile.read(path, as: .log) { piece in
+                guard fault == nil else { return }
+                do throws(MarkError) {
+                    try marks.receive(piece)
+                } catch {
+                    fault = error
+                }
+            }
+        } catch {
+            throw FileError(path, error)
+        }
+        if let fault { return .failure(fault) }
+        return Result { () throws(MarkError) -> MarkImport.Reading in try marks.finish() }
     }
 
     /// The marks as lines of a side file, on the reference clock if that is known.

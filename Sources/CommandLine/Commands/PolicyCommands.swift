@@ -6,7 +6,11 @@ internal import SessionTrace
 struct PolicyCheckCommand {
     static let syntax = CommandSyntax(
         name: "policy check", operands: "[FILE]", operandCount: 0...1,
-        summary: "Check a policy file (default: handoff.yml here or above).", options: [])
+        summary: "Check a policy file (default: handoff.yml here or above).", options: [],
+        notes: """
+            Standard error tells what is wrong, and what of a valid policy may not be meant or has expired.
+            Exit status: 0 it can be used, 2 it can't.
+            """)
 
     private let handoff: Handoff
     private let arguments: Arguments
@@ -22,7 +26,8 @@ struct PolicyCheckCommand {
             return .usage
         }
         do {
-            _ = try PolicyBook.load(path)
+            let policy = try PolicyBook.load(path)
+            for line in policy.remarkLines + policy.lapses(on: WallClock.now) { handoff.console.complain(line) }
             handoff.console.result("\(path): valid\n")
             return .conforming
         } catch let error as InvalidPolicy {

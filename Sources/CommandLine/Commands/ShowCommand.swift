@@ -46,8 +46,8 @@ struct ShowCommand {
 
     private var path: String { arguments.operands[0] }
 
-    private func redactor() -> Redactor {
-        Redactor(installationKey: InstallationKey.load(handoff.environment))
+    private func redactor() throws(FileError) -> Redactor {
+        Redactor(installationKey: try InstallationKey.load(handoff.environment))
     }
 
     private func facts() throws -> ExitStatus {
@@ -61,7 +61,7 @@ struct ShowCommand {
     }
 
     private func events() throws -> ExitStatus {
-        let writer = EventJSON(redactor: redactor())
+        let writer = EventJSON(redactor: try redactor())
         let console = handoff.console
         let reading = try TraceReader.read(path: path, options: TraceArguments.options(from: arguments)) { event in
             console.result(writer.line(event) + "\n")
@@ -74,7 +74,7 @@ struct ShowCommand {
         var policies = PolicyBook(given: arguments.value("policy"))
         let policy = try policies.policy(for: path)
         for note in policies.notes { handoff.console.complain(note) }
-        var timeline = Timeline(style: handoff.console.style(handoff.environment), redactor: redactor()) { host in
+        var timeline = Timeline(style: handoff.console.style(handoff.environment), redactor: try redactor()) { host in
             policy.roleName(of: host)
         }
         let reading = try TraceReader.read(path: path, options: TraceArguments.options(from: arguments)) { event in
@@ -94,7 +94,7 @@ struct ShowCommand {
         }
         var policies = PolicyBook(given: arguments.value("policy"))
         var options = JudgeOptions()
-        options.installationKey = InstallationKey.load(handoff.environment)
+        options.installationKey = try InstallationKey.load(handoff.environment)
         var judge = SessionJudge(policy: try policies.policy(for: path), options: options)
         for note in policies.notes { handoff.console.complain(note) }
         let reading = try TraceReader.read(path: path, options: TraceArguments.options(from: arguments)) { event in

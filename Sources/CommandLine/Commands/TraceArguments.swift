@@ -92,11 +92,11 @@ struct PolicyBook {
     static func load(_ path: String) throws -> Policy {
         do {
             // A byte order mark is no part of the text (Windows editors write one).
-            var bytes = try FileSystem.read(path)[...]
+            var bytes = try FileSystem.read(path, as: .policy)[...]
             if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
             return try Policy.parse(yaml: String(decoding: bytes, as: UTF8.self), file: path)
         } catch let error as FileError {
-            throw InvalidPolicy(message: "\(error); give a policy with --policy")
+            throw InvalidPolicy(message: error.remedy == nil ? "\(error); give a policy with --policy" : "\(error)")
         } catch let error as PolicyError {
             throw InvalidPolicy(message: "\(error)")
         }
