@@ -3,7 +3,7 @@ internal import SessionTrace
 /// What is kept of a connection when it has ended.
 extension SessionModel {
     mutating func retire(_ id: ConnectionID) {
-        guard var flow = flows.removeValue(forKey: id) else { return }
+        guard var flow = flows.remove(id) else { return }
         if flow.actor.actor == .unknown, let outer = flow.connection.enclosing,
             let actor = flows[outer]?.tunnelActor
         {

@@ -6,7 +6,7 @@ extension SessionModel {
         for id in ended[endedHead...] { retire(id) }
         ended = []
         endedHead = 0
-        for id in flows.keys.sorted() { retire(id) }
+        for id in flows.ids { retire(id) }
 
         for (id, delivery) in deliveries {
             if let index = requestIndex[id] { requests[index].delivery = delivery }

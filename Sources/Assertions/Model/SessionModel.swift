@@ -12,7 +12,7 @@ struct SessionModel: Sendable {
     var scanner: LeakScanner
     var agents = UserAgent()
 
-    var flows: [ConnectionID: Flow] = [:]
+    var flows = OpenFlows()
     /// Connections that have ended, in order; they wait a little for late words about them.
     var ended: [ConnectionID] = []
     var endedHead = 0

@@ -19,6 +19,8 @@ public final class TraceGrowth: Sendable {
         var read: UInt64 = 0
         var hasEnded = false
         var isWaiting = false
+        /// How far the file had grown when the writer rested; what lies before need not be gathered.
+        var rested: UInt64 = 0
         var actions: [(offset: UInt64, run: @Sendable () -> Void)] = []
         var idle: @Sendable () -> Void = {}
     }
@@ -29,6 +31,8 @@ public final class TraceGrowth: Sendable {
     /// How long the reader waits for quiet, in nanoseconds. A relay that is busy for a moment has the processor for itself
     /// meanwhile.
     private static let patience: Int64 = 500_000_000
+    /// How many bytes a reader may be behind that can still be there in the time of a handshake or two.
+    static let hurryLimit: UInt64 = 4 << 20
 
     private let state = Mutex(State())
     /// A pipe that wakes the reader; a byte in it means: look again.
@@ -69,6 +73,20 @@ public final class TraceGrowth: Sendable {
         }
         if isDue { action() } else { wake { _ in } }
     }
+
+    /// Has the reader read on at once up to byte `offset`, whether or not the writer rests. One that is far behind would not be
+    /// there in time, and only take the processor from a relay that needs it: it goes on as before.
+    public func hurry(upTo offset: UInt64) {
+        let isNear = state.withLock { state in
+            guard offset > state.read, offset - state.read <= Self.hurryLimit else { return false }
+            state.actions.append((offset, {}))
+            return true
+        }
+        if isNear { wake { _ in } }
+    }
+
+    /// Whether somebody waits for the reader, so that it does not wait for the writer to rest.
+    var isHurried: Bool { state.withLock { !$0.actions.isEmpty } }
 
     /// Has `action` called on the reader's thread each time it has read all that was written, before it waits.
     public func whenIdle(_ action: @escaping @Sendable () -> Void) {
@@ -111,6 +129,7 @@ public final class TraceGrowth: Sendable {
 
     /// Waits until the writer rests, so that many small batches are read as one, unless somebody asks for what is there.
     private func gather(from first: UInt64, behind offset: UInt64) -> UInt64 {
+        guard state.withLock({ $0.rested != $0.written }) else { return first - offset }
         var written = first
         let start = Self.now()
         while Self.now() - start < Self.patience {
@@ -120,7 +139,10 @@ public final class TraceGrowth: Sendable {
             }
             if mayWait {
                 var wish = pollfd(fd: wakeReader, events: Int16(POLLIN), revents: 0)
-                guard poll(&wish, 1, Self.quiet) > 0 else { break }
+                guard poll(&wish, 1, Self.quiet) > 0 else {
+                    state.withLock { $0.rested = written }
+                    break
+                }
                 var byte: UInt8 = 0
                 _ = read(wakeReader, &byte, 1)
             }

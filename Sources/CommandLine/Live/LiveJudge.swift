@@ -86,9 +86,9 @@ final class LiveJudge: Sendable {
         known.withLock { $0 }
     }
 
-    /// Makes the judge read on at once, up to byte `offset` of the file.
+    /// Makes the judge read on at once, up to byte `offset` of the file, unless it is too far behind to be there in time.
     func hurry(upTo offset: UInt64) {
-        growth.whenRead(upTo: offset) {}
+        growth.hurry(upTo: offset)
     }
 
     /// What the judge knows once it has read everything up to byte `offset` of the file.

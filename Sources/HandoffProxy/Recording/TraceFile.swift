@@ -15,7 +15,7 @@ final class TraceFile: Sendable {
     /// Bytes that are worth a write at once: few enough to be in the processor's cache still.
     static let batchSize = 256 << 10
     /// Space of the queue that is kept for the next batch; more was needed by a burst and is given back.
-    private static let keptSpace = 4 << 20
+    private static let keptSpace = 1 << 20
 
     private struct Following {
         var follower = RecordingFollower()

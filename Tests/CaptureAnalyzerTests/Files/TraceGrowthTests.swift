@@ -96,6 +96,19 @@ import WireFormats
         #expect(later.contains { if case .exchange = $0 { true } else { false } })
     }
 
+    @Test func whoIsFarBehindIsNotHurried() throws {
+        let growth = try #require(TraceGrowth())
+        growth.wrote(upTo: 2 * TraceGrowth.hurryLimit)
+        growth.hurry(upTo: TraceGrowth.hurryLimit + 1)
+        #expect(!growth.isHurried)
+        growth.hurry(upTo: TraceGrowth.hurryLimit)
+        #expect(growth.isHurried)
+        #expect(growth.bytesToRead(behind: TraceGrowth.hurryLimit) == TraceGrowth.hurryLimit)
+        #expect(!growth.isHurried)
+        growth.hurry(upTo: TraceGrowth.hurryLimit)
+        #expect(!growth.isHurried, "it is there already")
+    }
+
     @Test func aBlockThatIsTakenBackIsNeverSeen() throws {
         let path = Self.temporaryFile()
         defer { try? FileManager.default.removeItem(atPath: path) }
