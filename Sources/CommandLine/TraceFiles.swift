@@ -1,4 +1,5 @@
 internal import Assertions
+internal import CaptureAnalyzer
 
 /// Finds the traces that operands name and the policy that goes with each.
 enum TraceFiles {
@@ -45,7 +46,7 @@ enum TraceFiles {
             if FileSystem.exists("\(lead)handoff.yaml") {
                 place.passedOver.append(short("\(lead)handoff.yaml", for: trace))
             }
-            if FileSystem.exists("\(lead)handoff.yml") {
+            if FoundFile("\(lead)handoff.yml") != .nothing {
                 place.path = short("\(lead)handoff.yml", for: trace)
                 place.origin = folder == start ? .beside : .above
                 return place

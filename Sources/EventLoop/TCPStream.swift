@@ -182,12 +182,13 @@ public final class TCPStream {
 
     /// Returns when the kernel has taken all of `bytes`; waits while the peer does not make room.
     ///
-    /// `taken` gets each piece as soon as the kernel has taken it. On failure `error.written` says how many bytes that were:
-    /// ECONNRESET or EPIPE when the peer is gone, ETIMEDOUT when `timeout` passes without room for a byte, ECANCELED, EBADF
+    /// `taken` gets each piece as soon as the kernel has taken it, and when it was given to the kernel: the peer has it no
+    /// earlier, and may have answered by the time that this thread runs again. On failure `error.written` says how many
+    /// bytes that were: ECONNRESET or EPIPE when the peer is gone, ETIMEDOUT when `timeout` passes without room for a byte, ECANCELED, EBADF
     /// once closed.
     public nonisolated(nonsending) func write(
         _ bytes: UnsafeRawBufferPointer, timeout: Duration? = nil,
-        taken: (UnsafeRawBufferPointer) -> Void = { _ in }
+        taken: (UnsafeRawBufferPointer, Instant) -> Void = { _, _ in }
     ) async throws(SocketError) {
         let descriptor = descriptor
         var written = 0
@@ -197,11 +198,12 @@ public final class TCPStream {
                 throw SocketError(code: EBADF, operation: "write", written: written)
             }
             if descriptor.isWritable {
+                let begun = WallClock.now()
                 switch LinuxSocket.write(
                     descriptor.number, UnsafeRawBufferPointer(rebasing: bytes[written...]))
                 {
                 case .done(let count):
-                    taken(UnsafeRawBufferPointer(rebasing: bytes[written..<written + count]))
+                    taken(UnsafeRawBufferPointer(rebasing: bytes[written..<written + count]), begun)
                     written += count
                     bytesWritten &+= UInt64(count)
                     if written < bytes.count { descriptor.isWritable = false }

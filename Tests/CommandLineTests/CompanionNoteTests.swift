@@ -31,6 +31,24 @@ import Testing
         }
     }
 
+    /// What is found and can't be read is not passed over: it was to count. A pipe is not waited for.
+    @Test(arguments: ["s.marks.jsonl", "s.keylog", "s.keys", "s.actors.jsonl", "handoff.yml"])
+    func whatIsFoundAndNoFileIsToldOf(name: String) throws {
+        let (scratch, trace) = try Self.folder()
+        defer { scratch.remove() }
+        let path = scratch.path(name)
+        let isPolicy = name == "handoff.yml"
+        symlink("gone", path)
+        let link = CommandRun(["check", trace])
+        #expect(link.status == (isPolicy ? .usage : .unreadable) && link.talk.contains("\(name): is "), "\(link.talk)")
+        unlink(path)
+        #expect(mkfifo(path, 0o600) == 0)
+        let pipe = CommandRun(["check", trace])
+        #expect(pipe.status == (isPolicy ? .usage : .unreadable) && pipe.talk.contains("\(name): is "), "\(pipe.talk)")
+        unlink(path)
+        #expect(CommandRun(["check", trace]).status != .unreadable)
+    }
+
     /// The same marks, found and named by other paths, are no second taps.
     @Test func aFileThatIsNamedAndFoundIsReadOnce() throws {
         let (scratch, trace) = try Self.folder()

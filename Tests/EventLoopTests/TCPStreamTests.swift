@@ -54,7 +54,7 @@ import Testing
             async let pieces: [Int] = {
                 var starts: [Int] = []
                 var end = 0
-                try await streams.value.0.write(memory.value) { piece in
+                try await streams.value.0.write(memory.value) { piece, _ in
                     starts.append(end)
                     end += piece.count
                 }

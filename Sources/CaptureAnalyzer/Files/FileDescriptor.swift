@@ -57,6 +57,24 @@ struct FileIdentity: Hashable {
     }
 }
 
+/// What lies at a path that nobody named. A link that leads nowhere is something: who made it expects it to be read.
+public enum FoundFile: Sendable {
+    case nothing, file
+    /// Nothing that can be read to its end: a link to nothing, a pipe, a folder.
+    case other
+
+    /// Looks at `path`.
+    public init(_ path: String) {
+        let name = FileName.path(path)
+        var facts = stat()
+        if stat(name, &facts) == 0 {
+            self = facts.st_mode & S_IFMT == S_IFREG ? .file : .other
+        } else {
+            self = lstat(name, &facts) == 0 ? .other : .nothing
+        }
+    }
+}
+
 /// The system's answer to a call that failed.
 struct SystemError: Error, Hashable {
     /// `errno`.

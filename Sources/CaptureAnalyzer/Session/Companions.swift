@@ -16,6 +16,10 @@ struct Companions {
     static func load(for path: String, options: TraceOptions) throws(TraceError) -> Companions {
         var companions = Companions()
         let (keyLogs, markFiles, actorFiles) = paths(for: path, options: options)
+        let named = Set(options.keyLogs + options.markFiles + options.actorFiles)
+        for file in keyLogs + markFiles + actorFiles where !named.contains(file) && FoundFile(file) == .other {
+            throw TraceError("\(file): is found beside the trace and no file; remove it, or name the one that is meant")
+        }
         for file in keyLogs { companions.keyLogs.append((file, try bytes(of: file, .keyLog))) }
         for file in markFiles {
             let marks = MarkFile(try bytes(of: file, .marks), name: file)
@@ -64,7 +68,7 @@ struct Companions {
     }
 
     private static func isThere(_ path: String) -> Bool {
-        (try? FileDescriptor(path: path)) != nil
+        FoundFile(path) != .nothing
     }
 
     private static func bytes(of path: String, _ kind: TextFileKind) throws(TraceError) -> [UInt8] {

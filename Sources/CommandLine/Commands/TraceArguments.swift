@@ -65,7 +65,7 @@ struct PolicyBook {
         let place = given.map { PolicyPlace(path: $0, origin: .named) } ?? TraceFiles.policyPlace(for: trace)
         passedOver.formUnion(place.passedOver)
         guard let path = place.path else { return (place, .success(.defaults)) }
-        let policy = loaded[path] ?? Self.result(path)
+        let policy = loaded[path] ?? (place.origin == .named ? Self.result(path) : Self.found(path))
         loaded[path] = policy
         return (place, policy)
     }
@@ -78,6 +78,12 @@ struct PolicyBook {
     /// What to say of files that were looked at by none, a line each.
     var notes: [String] {
         passedOver.sorted().map { "\($0) is not read: call it handoff.yml, or name it with --policy" }
+    }
+
+    /// What nobody named has to be a file: a pipe would be waited for without end, and a link that leads nowhere is no "none".
+    private static func found(_ path: String) -> Result<Policy, InvalidPolicy> {
+        guard FoundFile(path) == .other else { return result(path) }
+        return .failure(InvalidPolicy(message: "\(path): is no file; remove it, or give a policy with --policy"))
     }
 
     private static func result(_ path: String) -> Result<Policy, InvalidPolicy> {

@@ -200,19 +200,19 @@ final class RecordedSocket: DeviceStream {
     nonisolated(nonsending) func write(_ bytes: UnsafeRawBufferPointer) async throws(SocketError) {
         do throws(SocketError) {
             // Piece by piece: what the device answers to the first may arrive before there is room for the last.
-            try await stream.write(bytes) { noteSent($0) }
+            try await stream.write(bytes) { noteSent($0, at: $1) }
         } catch {
             noteFailure(error)
             throw error
         }
     }
 
-    private func noteSent(_ bytes: UnsafeRawBufferPointer) {
+    /// `time` is that of the call that sent them. What the device does because of them must not be recorded as earlier.
+    private func noteSent(_ bytes: UnsafeRawBufferPointer, at time: Instant) {
         guard bytes.count > 0 else { return }
-        let now = WallClock.now()
-        activity.note(now)
+        activity.note(time)
         guard !isLeftOut else { return }
-        tape.sent(bytes, at: now, to: recorded)
+        tape.sent(bytes, at: time, to: recorded)
         sentSignal.raise()
     }
 
@@ -227,8 +227,9 @@ final class RecordedSocket: DeviceStream {
 
     func finishWriting() {
         guard !stream.isWritingFinished, stream.isOpen else { return }
+        let now = WallClock.now()
         stream.finishWriting()
-        recordEnd(.finished(.server), at: WallClock.now())
+        recordEnd(.finished(.server), at: now)
         sentSignal.raise()
     }
 
