@@ -76,6 +76,34 @@ import Testing
         #expect(verdict["HR-36"].verdict == (bytes == 1 ? .inconclusive : .fail), "\(verdict["HR-36"])")
     }
 
+    /// A token that only the browser's request shows may be older than anything that is kept.
+    @Test(arguments: [8 << 20, 1]) func aTokenFirstSeenInTheBrowser(bytes: Int) throws {
+        // Too short to be known by its shape.
+        let short = "https://chia.health/h/phs_Zk3Tq8WvX2mN"
+        var session = ScriptedSession.upToTap()
+        session.options.limits.backlogBytes = bytes
+        session.tap(.share, at: 4)
+        session.exchange(.app, "POST", "https://app-measurement.com/a", at: 4.5, body: "u=\(short)", response: "ok")
+        session.browse(short, at: 6)
+        session.mark(.end, at: 80)
+        let verdict = try session.judge()
+        #expect(verdict["HR-46"].verdict == (bytes == 1 ? .inconclusive : .fail), "\(verdict["HR-46"])")
+        if bytes == 1 { #expect(verdict["HR-46"].reason?.code == "state-given-up", "\(verdict["HR-46"])") }
+    }
+
+    /// A crafted value is needed from the return on, as early as the hand-made mark may mean.
+    @Test(arguments: [(sent: 49.0, isDoubt: true), (40, false)]) func aCraftedValue(sent: Double, isDoubt: Bool) throws {
+        var session = ScriptedSession.upToTap()
+        session.options.limits.backlogBytes = 2_000
+        session.exchange(
+            .app, "POST", "https://api.partner.example/e", at: sent,
+            body: "v=canary-81c2f0aa" + String(repeating: "x", count: 3_000))
+        session.mark(.return, at: 50, by: .person, attributes: ["ref": "canary-81c2f0aa"])
+        session.mark(.end, at: 100)
+        let result = try session.judge()["HR-63"]
+        #expect(result.verdict == (isDoubt ? .inconclusive : .pass), "\(result)")
+    }
+
     @Test func onlyWhatIsRecentEnoughIsSearched() {
         var backlog = Backlog()
         for index in 0..<10 { backlog.append(Self.message(index, bytes: 10)) }

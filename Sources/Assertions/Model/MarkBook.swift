@@ -180,4 +180,15 @@ struct MarkBook: Sendable {
         if mark.isOnTraceClock { return Nanoseconds(0) }
         return mark.clock == nil ? timing.clockError : max(timing.clockError, .milliseconds(250))
     }
+
+    /// The earliest and the latest moment at which what a mark says can have happened: a person presses before acting,
+    /// and sometimes after.
+    static func reach(_ mark: Mark, _ timing: Policy.Timing) -> TimeSpan {
+        let bound = clockBound(mark, timing).count
+        let isByHand = mark.by == .person
+        return TimeSpan(
+            mark.span.earliest.advanced(byNanoseconds: -max(bound, isByHand ? Tap.lateMark.count : 0)),
+            mark.span.latest.advanced(byNanoseconds: bound)
+                .advanced(byNanoseconds: isByHand ? timing.handMark.count : 0))
+    }
 }

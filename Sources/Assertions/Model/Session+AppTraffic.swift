@@ -52,16 +52,8 @@ extension Session {
     /// How far a mark's clock may be off.
     func bound(of mark: Mark) -> Nanoseconds { MarkBook.clockBound(mark, policy.timing) }
 
-    /// The earliest and the latest moment at which what a mark says can have happened: a person presses before acting,
-    /// and sometimes after.
-    func reach(of mark: Mark) -> TimeSpan {
-        let bound = bound(of: mark).count
-        let isByHand = mark.by == .person
-        return TimeSpan(
-            mark.span.earliest.advanced(byNanoseconds: -max(bound, isByHand ? Tap.lateMark.count : 0)),
-            mark.span.latest.advanced(byNanoseconds: bound)
-                .advanced(byNanoseconds: isByHand ? policy.timing.handMark.count : 0))
-    }
+    /// The earliest and the latest moment at which what a mark says can have happened.
+    func reach(of mark: Mark) -> TimeSpan { MarkBook.reach(mark, policy.timing) }
 
     /// The evidence that names a mark.
     func evidence(_ mark: Mark) -> Evidence {

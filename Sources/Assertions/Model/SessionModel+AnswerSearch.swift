@@ -79,10 +79,11 @@ extension SessionModel {
         }
     }
 
-    /// Searches answers again for a handoff URL or token that has just become known and was since an instant, if that is known.
-    mutating func searchAnswersAgain(for kind: Needle.Kind, since: Instant?) {
+    /// Searches answers again for a handoff URL or token that has just become known; what is not kept any more of those that
+    /// ended at an instant or later is a doubt.
+    mutating func searchAnswersAgain(for kind: Needle.Kind, neededSince: Instant?) {
         guard kind == .handoffURL || kind == .token else { return }
-        if let since, answerBacklog.lacksItems(since: since) { giveUp("repeated searches of answers") }
+        if let neededSince, answerBacklog.lacksItems(since: neededSince) { giveUp("repeated searches of answers") }
         guard let items = answerBacklog.items(since: nil) else { return giveUp("repeated searches of answers") }
         for item in items {
             switch item {

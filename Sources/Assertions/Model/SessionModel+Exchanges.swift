@@ -61,7 +61,8 @@ extension SessionModel {
                 keepReturnLinks(exchange, request, record)
             }
             if actor.actor == .browser, let token = Token.first(in: request.target) {
-                learn(.token, token, since: nil)
+                // The session answer that made it was not read: it may be older than anything that is kept.
+                learn(.token, token, since: nil, neededSince: .distantPast)
                 keep(token: token)
             }
         }
@@ -170,7 +171,7 @@ extension SessionModel {
 
     private mutating func learn(from session: SessionRequest, _ exchange: Exchange) {
         if let url = session.answer.url {
-            learn(.handoffURL, url, since: exchange.ended.time)
+            learn(.handoffURL, url, since: exchange.ended.time, neededSince: exchange.ended.time)
             if let token = session.answer.token { keep(token: token) }
             if let host = WebAddress(url)?.host, openedHosts.count < 100 { openedHosts.insert(host) }
         }
@@ -178,13 +179,14 @@ extension SessionModel {
         learnSelection(
             item: session.catalogID, disclosureVersion: session.disclosureVersion, since: session.record.started.time)
         for key in Set([session.key].compactMap(\.self) + session.bareKeys).sorted() {
-            learn(.idempotencyKey, key, since: session.record.started.time)
+            let start = session.record.started.time
+            learn(.idempotencyKey, key, since: start, neededSince: start)
         }
         let sent = String(decoding: session.body, as: UTF8.self)
         for (_, value) in session.answer.identifiers
         where value != session.key && value != session.catalogID && !sent.contains(value) {
             // Searched in all that is kept: what the app sent before its session began is no id of the session.
-            learn(.sessionIdentifier, value, since: nil)
+            learn(.sessionIdentifier, value, since: nil, neededSince: nil)
         }
     }
 

@@ -3,16 +3,22 @@ internal import SessionTrace
 /// Searching what the device sent.
 extension SessionModel {
     /// Teaches the scanner a value, and searches again what may have been sent since it was known.
+    ///
+    /// - Parameters:
+    ///   - since: from when on what is kept is searched; all of it when nil.
+    ///   - neededSince: from when on all must have been searched, so that what is not kept any more is a doubt; nil where
+    ///     nothing rests on what came before.
     mutating func learn(
-        _ kind: Needle.Kind, _ value: String, since: Instant?, isForeign: Bool = false, fieldNames: [String] = []
+        _ kind: Needle.Kind, _ value: String, since: Instant?, neededSince: Instant?, isForeign: Bool = false,
+        fieldNames: [String] = []
     ) {
         guard let needle = needles.add(kind, value) else { return }
         scanner.learn(needle: needle, isNested: !isForeign, fieldNames: fieldNames)
         if kind == .handoffURL || kind == .token { knowsToken = true }
         // A URL's token is searched with it.
         if kind == .handoffURL, let token = Token.first(in: value) { needles.know(token, as: needle.number) }
-        searchAnswersAgain(for: kind, since: since)
-        if let since, backlog.lacksItems(since: since) { giveUp("repeated searches") }
+        searchAnswersAgain(for: kind, neededSince: neededSince)
+        if let neededSince, backlog.lacksItems(since: neededSince) { giveUp("repeated searches") }
         guard let items = backlog.items(since: since) else { return giveUp("repeated searches") }
         for item in items {
             switch item {
@@ -30,11 +36,13 @@ extension SessionModel {
         guard isChosen || needles.count(of: .catalogID) < Self.shownItems else { return }
         if let item, !item.isEmpty {
             knowsSelection = true
-            learn(.catalogID, item, since: since, fieldNames: Self.names(ofPointer: policy.fields.catalogID))
+            learn(
+                .catalogID, item, since: since, neededSince: since,
+                fieldNames: Self.names(ofPointer: policy.fields.catalogID))
         }
         if let disclosureVersion, !disclosureVersion.isEmpty {
             learn(
-                .disclosureVersion, disclosureVersion, since: since,
+                .disclosureVersion, disclosureVersion, since: since, neededSince: since,
                 fieldNames: Self.names(ofPointer: policy.fields.disclosureVersion))
         }
     }
@@ -62,8 +70,11 @@ extension SessionModel {
     /// included, since a value that was there already tells nothing: each attribute's value, and the values of its query and fragment where it is a URL.
     mutating func learnCanaries(of mark: Mark) {
         guard mark.kind == .return else { return }
+        let start = MarkBook.reach(mark, policy.timing).earliest
         for (_, value) in mark.attributes.sorted(by: { $0.key < $1.key }) {
-            for canary in Self.canaries(in: value) { learn(.canary, canary, since: nil) }
+            for canary in Self.canaries(in: value) {
+                learn(.canary, canary, since: nil, neededSince: start)
+            }
         }
     }
 

@@ -130,7 +130,7 @@ struct SessionModel: Sendable {
         secretSearch = SecretSearch(policy.forbidden)
         assetDomains = Set((policy.hosts.chia + policy.hosts.chiaAssets).map(\.domain.text)).sorted()
         for token in options.foreignTokens {
-            learn(.token, String(decoding: token.bytes, as: UTF8.self), since: nil, isForeign: true)
+            learn(.token, String(decoding: token.bytes, as: UTF8.self), since: nil, neededSince: nil, isForeign: true)
         }
     }
 

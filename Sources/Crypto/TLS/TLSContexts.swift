@@ -71,17 +71,28 @@ final class SSLContext: @unchecked Sendable {
         SSL_CTX_free(pointer)
     }
 
+    /// Everything is decrypted and encrypted again, so that the cipher is most of the work: AES with 128 bits takes two thirds
+    /// of the time that libssl's first choice takes, and is what browsers offer first. In the names of TLS 1.2 and before.
+    private static let cheapest = "ECDHE+AESGCM+AES128"
+    /// What libssl offers by itself: its own word for it, `DEFAULT`, counts at the start of a list only.
+    private static let usual = "ALL:!COMPLEMENTOFDEFAULT:!eNULL"
+    /// The suites of TLS 1.3 in the same order.
+    private static let cheapestFirst = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+
     /// A server's: TLS 1.0 and up at security level 0, so that the oldest client's connection is seen for what it is.
     static func server() throws(TLSFailure) -> SSLContext {
         let context = try SSLContext(TLS_server_method())
         let pointer = context.pointer
         SSL_CTX_set_security_level(pointer, 0)
-        SSL_CTX_set_options(pointer, HANDOFF_SSL_OP_NO_TICKET)
+        SSL_CTX_set_options(
+            pointer, HANDOFF_SSL_OP_NO_TICKET | HANDOFF_SSL_OP_CIPHER_SERVER_PREFERENCE | HANDOFF_SSL_OP_PRIORITIZE_CHACHA)
         SSL_CTX_set_num_tickets(pointer, 0)
         SSL_CTX_set_max_early_data(pointer, 0)
         SSL_CTX_set_recv_max_early_data(pointer, UInt32(TLSEngine.foreignEarlyDataLimit))
         // Anonymous suites would let a client connect without seeing the certificate.
-        guard SSL_CTX_set_cipher_list(pointer, "ALL:!aNULL:!eNULL:@SECLEVEL=0") == 1 else {
+        guard SSL_CTX_set_cipher_list(pointer, "\(cheapest):ALL:!aNULL:!eNULL:@SECLEVEL=0") == 1,
+            SSL_CTX_set_ciphersuites(pointer, cheapestFirst) == 1
+        else {
             throw TLSFailure(.other, "libssl has no cipher for a server")
         }
         SSL_CTX_set_alpn_select_cb(
@@ -110,14 +121,18 @@ final class SSLContext: @unchecked Sendable {
             sink.store.keep(SessionReference(owning: session), for: sink.key)
             return 1
         }
+        guard SSL_CTX_set_ciphersuites(pointer, cheapestFirst) == 1 else {
+            throw TLSFailure(.other, "libssl has no cipher for a client")
+        }
         // Renegotiation is refused in any case; a server that can't do it securely is the device's business.
         SSL_CTX_set_options(pointer, HANDOFF_SSL_OP_LEGACY_SERVER_CONNECT)
         switch verification {
         case .none:
             SSL_CTX_set_security_level(pointer, 0)
-            SSL_CTX_set_cipher_list(pointer, "DEFAULT:@SECLEVEL=0")
+            SSL_CTX_set_cipher_list(pointer, "\(cheapest):\(usual):@SECLEVEL=0")
             SSL_CTX_set_verify(pointer, SSL_VERIFY_NONE, nil)
         case .system(let extra):
+            SSL_CTX_set_cipher_list(pointer, "\(cheapest):\(usual)")
             guard withCleanErrorQueue({ SSL_CTX_set_default_verify_paths(pointer) }) == 1 else {
                 throw TLSFailure(.configuration, "the system's certificate store can't be read")
             }

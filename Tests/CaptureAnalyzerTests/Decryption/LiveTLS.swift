@@ -29,10 +29,13 @@ enum LiveTLS {
         try certificate.write(to: keyFile, atomically: true, encoding: .utf8)
         let log = folder.appendingPathComponent("keys")
 
-        let serverPort = try Relay.freePort()
+        // The server takes a port itself: one that was looked up before could be another test's by now.
         let serverProcess = try tool(
-            ["s_server", "-accept", "127.0.0.1:\(serverPort)", "-cert", keyFile.path, "-key", keyFile.path] + server)
+            ["s_server", "-accept", "127.0.0.1:0", "-cert", keyFile.path, "-key", keyFile.path] + server)
         defer { serverProcess.end() }
+        guard let serverPort = serverProcess.line(after: "ACCEPT 127.0.0.1:").flatMap({ UInt16($0) }) else {
+            throw POSIXError(.ETIMEDOUT)
+        }
         var conversations: [RecordedStreams.Conversation] = []
         for (index, client) in clients.enumerated() {
             let relay = try Relay(upstream: serverPort)
@@ -95,6 +98,8 @@ enum LiveTLS {
 /// Passes bytes on between one client and one server and keeps them.
 final class Relay: Sendable {
     let port: UInt16
+    /// Seconds: ends a run that hangs, never one on a machine that is busy with other tests.
+    private static let patience: Int32 = 60
     private let steps = Mutex<[RecordedStreams.Step]>([])
     private let isDone = Mutex(false)
 
@@ -105,7 +110,7 @@ final class Relay: Sendable {
         Thread.detachNewThread { [self] in
             defer { isDone.withLock { $0 = true } }
             var ready = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
-            guard poll(&ready, 1, 10_000) == 1 else {
+            guard poll(&ready, 1, Self.patience * 1_000) == 1 else {
                 close(listener)
                 return
             }
@@ -127,7 +132,7 @@ final class Relay: Sendable {
         var buffer = [UInt8](repeating: 0, count: 32_768)
         var number = 1
         while open.contains(where: { $0.fd >= 0 }) {
-            guard poll(&open, 2, 10_000) > 0 else { return }
+            guard poll(&open, 2, Self.patience * 1_000) > 0 else { return }
             for (index, side) in [(0, Side.client), (1, .server)] where open[index].revents != 0 {
                 let count = read(open[index].fd, &buffer, buffer.count)
                 let target = side == .client ? server : client
@@ -151,15 +156,9 @@ final class Relay: Sendable {
 
     /// Waits for both sides to close and gives what has passed.
     func finish() -> [RecordedStreams.Step] {
-        let deadline = Date().addingTimeInterval(12)
+        let deadline = Date().addingTimeInterval(Double(Self.patience))
         while Date() < deadline, !isDone.withLock({ $0 }) { usleep(5_000) }
         return steps.withLock { $0 }
-    }
-
-    static func freePort() throws -> UInt16 {
-        let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(probe) }
-        return try bind(probe)
     }
 
     private static func bind(_ descriptor: Int32) throws -> UInt16 {
@@ -174,20 +173,16 @@ final class Relay: Sendable {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// Tries until the server listens.
     private static func connect(to port: UInt16) -> Int32? {
-        for _ in 0..<800 {
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            var address = loopback(port)
-            let connected = withUnsafePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-                }
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = loopback(port)
+        let connected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
-            if connected { return descriptor }
-            close(descriptor)
-            usleep(10_000)
         }
+        if connected { return descriptor }
+        close(descriptor)
         return nil
     }
 

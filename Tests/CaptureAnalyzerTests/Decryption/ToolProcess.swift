@@ -70,7 +70,7 @@ final class ToolProcess: Sendable {
 
     /// Waits until it has printed `text` since it was last typed to; false when the time is over.
     @discardableResult
-    func wait(for text: String, seconds: Double = 8) -> Bool {
+    func wait(for text: String, seconds: Double = 60) -> Bool {
         let deadline = Date().addingTimeInterval(seconds)
         let start = mark.withLock { $0 }
         while Date() < deadline {
@@ -81,8 +81,20 @@ final class ToolProcess: Sendable {
         return false
     }
 
+    /// What follows `text` on its line, once the whole line is there; nil when the time is over.
+    func line(after text: String, seconds: Double = 60) -> String? {
+        let deadline = Date().addingTimeInterval(seconds)
+        while Date() < deadline {
+            let lines = printed.withLock { String(decoding: $0, as: UTF8.self) }
+                .split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            if let line = lines.first(where: { $0.hasPrefix(text) }) { return String(line.dropFirst(text.count)) }
+            usleep(3_000)
+        }
+        return nil
+    }
+
     /// Closes its input, waits for it to end by itself, and ends it when it does not.
-    func finish(seconds: Double = 8) {
+    func finish(seconds: Double = 60) {
         close(input)
         let deadline = Date().addingTimeInterval(seconds)
         var status: Int32 = 0

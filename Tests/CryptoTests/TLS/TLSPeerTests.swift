@@ -50,6 +50,33 @@ import Testing
         #expect(negotiated.version == version)
     }
 
+    /// The cheapest cipher that the client has; ChaCha20 where it comes first, since such a client lacks instructions for AES.
+    @Test(arguments: [
+        (
+            "-tls1_3", "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256",
+            "TLS_AES_128_GCM_SHA256"
+        ),
+        ("-tls1_3", "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_256_GCM_SHA384"),
+        ("-tls1_3", "TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256"),
+        (
+            "-tls1_2", "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES128-GCM-SHA256",
+            "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"
+        ),
+        (
+            "-tls1_2", "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES128-GCM-SHA256",
+            "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"
+        ),
+    ])
+    func theCheapestCipherOfTheClient(version: String, offered: String, chosen: String) throws {
+        let server = try EngineServer(identity: identity)
+        let run = try sClient(server.port, [version, version == "-tls1_3" ? "-ciphersuites" : "-cipher", offered])
+        guard case .served(let negotiated, _) = try server.outcome() else {
+            Issue.record("not served: \(run.errors)")
+            return
+        }
+        #expect(negotiated.cipher == chosen)
+    }
+
     @Test func noALPNAtAll() throws {
         let server = try EngineServer(identity: identity)
         let run = try sClient(server.port, ["-alpn", "h2,http/1.1"])
@@ -169,6 +196,7 @@ import Testing
         let socket = try LoopbackSocket(port: server.port)
         try socket.handshake(engine)
         #expect(engine.negotiated?.version == version && engine.negotiated?.alpn == "h2")
+        #expect(engine.negotiated?.cipher.contains("AES_128_GCM_SHA256") == true, "the cheapest is offered first")
         #expect(engine.peerCertificate == identity.certificate && engine.verifyFailure == nil)
         try engine.write(Array("abc\n".utf8))
         _ = socket.flush(engine)

@@ -77,19 +77,22 @@ final class PeerServer {
 
     deinit { process.kill() }
 
-    /// A port that nothing listened on a moment ago.
+    /// A port that nothing listened on a moment ago, below those that the kernel gives to connections and to servers that
+    /// leave the choice to it.
     static func freePort() throws -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        defer { close(descriptor) }
-        var address = BlockingSocket.loopback(0)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+        for _ in 0..<100 {
+            let port = UInt16.random(in: 15_000..<32_000)
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            defer { close(descriptor) }
+            var address = BlockingSocket.loopback(port)
+            let isBound = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
             }
+            if isBound { return port }
         }
-        guard isBound else { throw POSIXError(.EADDRINUSE) }
-        return UInt16(bigEndian: address.sin_port)
+        throw POSIXError(.EADDRINUSE)
     }
 }
 
