@@ -41,21 +41,25 @@ extension Session {
     func activity(showing record: RequestRecord) -> (start: ActivityStart, kind: ActivityKind)? {
         let end = record.started.time.advanced(byNanoseconds: 250_000_000)
         let next = activities.partitioningIndex { $0.span.earliest > end }
-        var found: (start: ActivityStart, kind: ActivityKind)?
         for start in activities[..<next].reversed() {
             guard end.nanoseconds(since: start.span.earliest) <= Self.activityWindow.count else { break }
             let kind = ActivityKind(component: start.component)
-            // One that names another address showed that one, unless it led here.
-            if kind != .other, let host = start.host, !leads(from: host, to: record) { continue }
+            // One that names another address showed that one, unless it led here; where that can't be read, it is open.
+            if kind != .other, let host = start.host, !leads(from: host, to: record) {
+                if dark[host] != nil { return (start, .dispatcher) }
+                continue
+            }
             switch kind {
-            case .customTab, .browser: return (start, kind)
-            case .dispatcher: found = found ?? (start, kind)
+            case .customTab, .dispatcher: return (start, kind)
+            case .browser:
+                // Opened without an address, from the home screen or a list of tasks, it says nothing of this one.
+                if start.host != nil || start.action == "android.intent.action.VIEW" { return (start, kind) }
             case .other:
                 // An app that takes the address itself, in place of a browser.
                 if start.opensAddress { return (start, kind) }
             }
         }
-        return found
+        return nil
     }
 
     /// Whether an address on `host` is what a navigation asked for, or sent the browser on to it.

@@ -88,6 +88,15 @@ extension Session {
         epoch.ended = min(last.ended, next.started)
     }
 
+    /// Whether a neutral tap took effect: while a request is under way both actions are disabled, and it does not unless the
+    /// neutral URL is opened, or may be in traffic with Chia that nobody could read.
+    private func choosesNeutral(_ burst: Burst, after attempt: Attempt, before next: Attempt) -> Bool {
+        if burst.started >= attempt.ended { return true }
+        guard burst.started >= attempt.started else { return false }
+        return neutralNavigations.contains { $0.started.time >= burst.reach && $0.started.time < next.started }
+            || darkNeutralTraffic(since: burst.started) != nil
+    }
+
     /// What made the app give up an operation between two attempts for its item, in words; nil when nothing did.
     func abandonment(between attempt: Attempt, _ next: Attempt) -> String? {
         let abandon = policy.requests.abandonOn
@@ -96,7 +105,8 @@ extension Session {
         {
             return "the disclosure version had changed"
         }
-        if neutralBursts.contains(where: { $0.started >= attempt.started && $0.started <= next.started }) {
+        if neutralBursts.contains(where: { $0.started <= next.started && choosesNeutral($0, after: attempt, before: next) })
+        {
             return "the user had chosen the neutral way"
         }
         let withdrawn = projections.contains { projection in

@@ -17,7 +17,6 @@ struct Flow: Sendable {
     var associationRequests = 0
     var session: SecureSession?
     var blindSpots: [BlindSpot] = []
-    var uncountedBlindSpots = 0
     var end: ConnectionEnd?
     /// Why its content is not there, as the proxy or the recording says: a refused certificate, passed through, withheld,
     /// around the proxy.
@@ -113,6 +112,16 @@ struct Flow: Sendable {
         if end?.clientBytes == 0 { return nil }
         let spots = blindSpots.map(\.span.latest).max()
         return [spots, end?.last.time].compactMap(\.self).max()
+    }
+}
+
+extension BlindSpot {
+    /// Makes this one stand for another one of the same connection too: it reaches to the end of both, is of no side when
+    /// they are not of one, and has the reason that hides more.
+    mutating func take(in other: BlindSpot) {
+        span = TimeSpan(min(span.earliest, other.span.earliest), max(span.latest, other.span.latest))
+        if from != other.from { from = nil }
+        if !Session.hidesRequests.contains(reason) { reason = other.reason }
     }
 }
 

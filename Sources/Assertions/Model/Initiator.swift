@@ -66,12 +66,7 @@ extension Session {
     static let redirectDepth = 8
 
     /// The request whose answer redirected the browser to what `record` asks for, if one did.
-    func hop(to record: RequestRecord) -> RequestRecord? {
-        guard let hop = record.address.flatMap({ redirects[$0] }), hop.id != record.id,
-            hop.started.time <= record.started.time
-        else { return nil }
-        return hop
-    }
+    func hop(to record: RequestRecord) -> RequestRecord? { redirects.hop(to: record) }
 
     /// What started a request: the redirect that led to it, else what its own fields say.
     func initiator(of record: RequestRecord) -> Initiator {

@@ -49,7 +49,8 @@ extension Session {
                     && previous.ended.time
                         <= record.started.time.advanced(byNanoseconds: Self.retryWindow.count)
                 let isRedirect = previous.location.map { $0 == record.address } ?? false
-                if isRetry || isRedirect || metFault(previous) || isSentBack(record, after: previous) {
+                let isRepeat = (isRetry || metFault(previous)) && !mayOpenAnew(between: previous, record)
+                if isRepeat || isRedirect || isSentBack(record, after: previous) {
                     found[found.count - 1].records.append(record)
                     continue
                 }
@@ -61,9 +62,16 @@ extension Session {
         return found
     }
 
+    /// Whether the app came to act again between two requests, so that the second one need not repeat the first.
+    private func mayOpenAnew(between first: RequestRecord, _ second: RequestRecord) -> Bool {
+        let isBetween = { (instant: Instant) in instant > first.started.time && instant <= second.started.time }
+        return bursts.contains { isBetween($0.started) }
+            || marks(SessionIndex.starts).contains { isBetween($0.span.earliest) }
+    }
+
     /// Chia sent the browser on a detour (a cookie, a consent) that leads back to the same address.
     private func isSentBack(_ record: RequestRecord, after previous: RequestRecord) -> Bool {
-        guard previous.location != nil, let hop = record.address.flatMap({ redirects[$0] }) else { return false }
+        guard previous.location != nil, let hop = redirects.hop(to: record) else { return false }
         return role(of: hop.host).isChia && hop.started.time >= previous.started.time
             && hop.ended.time <= record.started.time
     }

@@ -16,7 +16,7 @@ struct PageBook: Sendable {
     private var opened: [HostName: Instant] = [:]
 
     /// `requests` are in order of time.
-    init(_ requests: some Sequence<LoggedRequest>, redirects: [WebAddress: RequestRecord], roles: HostRoles) {
+    init(_ requests: some Sequence<LoggedRequest>, redirects: Redirects, roles: HostRoles) {
         for request in requests {
             guard request.actor.actor == .browser, let host = request.host, let page = request.page,
                 page.opensDocument, !roles.isChia(host)

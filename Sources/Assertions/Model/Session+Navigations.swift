@@ -31,6 +31,9 @@ extension Session {
     /// Why no opening of the neutral URL within `window` of an instant was seen, other than that there was none.
     func unseenNeutralNavigation(since instant: Instant, within window: Nanoseconds) -> InconclusiveReason? {
         if let reason = darkNeutralTraffic(since: instant) { return reason }
+        if let flow = namelessTraffic(since: instant) {
+            return Self.unnamed(flow, "may be the navigation to the neutral URL (navigation-candidate)")
+        }
         let hosts = neutralHosts
         if let failure = failure(
             from: instant, to: .distantFuture,
@@ -67,8 +70,8 @@ extension Session {
     func hops(to navigation: RequestRecord, since instant: Instant) -> [RequestRecord] {
         var hops: [RequestRecord] = []
         var target = navigation
-        while hops.count < Self.hopLimit, let hop = target.address.flatMap({ redirects[$0] }),
-            hop.started.time >= instant, hop.ended.time <= target.started.time, hop.id != target.id
+        while hops.count < Self.hopLimit, let hop = redirects.hop(to: target),
+            hop.started.time >= instant, hop.ended.time <= target.started.time
         {
             hops.append(hop)
             target = hop

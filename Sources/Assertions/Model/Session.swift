@@ -50,9 +50,9 @@ struct Session {
     let scanGaps: [ScanGapRecord]
     /// What stands in the app's messages that must not.
     let contents: ContentLog
-    let redirects: [WebAddress: RequestRecord]
+    let redirects: Redirects
     /// Where views inside the app were redirected to, and by which request.
-    let viewRedirects: [WebAddress: RequestRecord]
+    let viewRedirects: Redirects
     let statusLike: [RequestRecord]
     /// Which TLS stacks came with which User-Agents.
     let stacks: StackBook

@@ -17,9 +17,9 @@ struct SessionIndex: Sendable {
     private(set) var requestsForNeutral: [Int] = []
     /// Of these, those that may be navigations of a sender who is not known.
     private(set) var unknownRequests: [Int] = []
-    /// Moments of `reload` marks and of taps, in order.
+    /// Moments of `reload` marks, in order, and of what ends their reach: a tap, and whatever lets the app act again.
     private let reloads: [Instant]
-    private let taps: [Instant]
+    private let reloadEnds: [Instant]
     /// Moments of taps that act, in order.
     private let actions: [Instant]
     /// Hosts of attempts.
@@ -54,7 +54,8 @@ struct SessionIndex: Sendable {
         marks: MarkBook.Reading
     ) {
         reloads = marks.marks.filter { $0.kind == .reload }.map(\.span.earliest).sorted()
-        taps = marks.taps.map(\.span.earliest).sorted()
+        reloadEnds = (marks.taps.map(\.span.earliest)
+            + marks.marks.filter { Self.starts.contains($0.kind) }.map(\.span.earliest)).sorted()
         actions = marks.taps.filter(\.isAction).map(\.span.earliest).sorted()
         attemptHosts = Set(attempts.compactMap(\.host))
         attemptMessages = Set(attempts.flatMap(\.messages).map(\.record.id))
@@ -101,12 +102,15 @@ struct SessionIndex: Sendable {
         deviceFamilies.contains(client.isIPv4) && !deviceAddresses.contains(client)
     }
 
-    /// Whether an instant lies after a `reload` mark with no tap between.
+    /// Marks after which the app may open a page without a tap. One that was killed opens none.
+    static let starts: Set<Mark.Kind> = [.launch, .foreground, .restore]
+
+    /// Whether an instant lies after a `reload` mark, with no tap and no start of the app between.
     func isReload(at instant: Instant) -> Bool {
         let next = reloads.partitioningIndex { $0 > instant }
         guard next > 0 else { return false }
-        let tap = taps.partitioningIndex { $0 > reloads[next - 1] }
-        return tap >= taps.count || taps[tap] > instant
+        let end = reloadEnds.partitioningIndex { $0 > reloads[next - 1] }
+        return end >= reloadEnds.count || reloadEnds[end] > instant
     }
 
     /// The place among the handoff URLs of the one that a request asks for, and whether exactly.

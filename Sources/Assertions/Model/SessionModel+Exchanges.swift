@@ -173,7 +173,7 @@ extension SessionModel {
         if let url = session.answer.url {
             learn(.handoffURL, url, since: exchange.ended.time, neededSince: exchange.ended.time)
             if let token = session.answer.token { keep(token: token) }
-            if let host = WebAddress(url)?.host, openedHosts.count < 100 { openedHosts.insert(host) }
+            if let host = WebAddress(url)?.host { keep(openedHost: host) }
         }
         guard session.matchesTemplate || session.hasSessionShape else { return }
         learnSelection(
@@ -196,11 +196,16 @@ extension SessionModel {
         _ exchange: Exchange, _ request: Request, _ flow: Flow?, _ host: HostName?, _ actor: ActorReading
     ) {
         guard actor.actor == .browser || actor.actor == .webview, let response = exchange.response,
-            (300..<400).contains(response.status), redirects.count + viewRedirects.count < 5_000
+            (300..<400).contains(response.status)
         else { return }
         let record = RequestRecord(exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor)
         guard let location = record.location else { return }
-        if actor.actor == .browser { redirects[location] = record } else { viewRedirects[location] = record }
+        guard redirects.count + viewRedirects.count < 5_000 else { return giveUp("redirects") }
+        if actor.actor == .browser {
+            redirects.append(record, to: location)
+        } else {
+            viewRedirects.append(record, to: location)
+        }
     }
 
     private static let statusWords: Set<String> = ["status", "orders", "order-status", "order_status", "orderstatus"]

@@ -58,6 +58,7 @@ extension SessionModel {
             + otherLeaks.sorted { ($0.started, $0.host?.text ?? "") < ($1.started, $1.host?.text ?? "") }
         for index in leaks.indices { leaks[index].hits = Self.merged(leaks[index].hits) }
         let neutralURLs = neutralURLs()
+        if neutralURLs.count >= Self.neutralURLLimit { giveUp("neutral URLs") }
         requestLog.sort()
         vendors.sort()
         let chiaRequests = chiaRequests.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) }
@@ -195,12 +196,15 @@ extension SessionModel {
         return urls
     }
 
+    /// Neutral URLs that are told apart.
+    private static let neutralURLLimit = 1_000
+
     private func neutralURLs() -> [NeutralURL] {
         var urls: [NeutralURL] = []
         for projection in projections.sorted(by: { $0.record.ended.time < $1.record.ended.time }) {
             for decision in projection.decisions {
                 guard let text = decision.neutralURL, let address = WebAddress(text),
-                    !urls.contains(where: { $0.address == address }), urls.count < 1_000
+                    !urls.contains(where: { $0.address == address }), urls.count < Self.neutralURLLimit
                 else { continue }
                 urls.append(NeutralURL(address: address, text: text, since: projection.record.ended.time))
             }

@@ -24,9 +24,7 @@ extension SessionModel {
         guard holes != nil || !reader.decisions.isEmpty else { return }
         guard projections.count < limits.projections else { return giveUp("projections") }
         for decision in reader.decisions {
-            if let host = decision.neutralURL.flatMap({ WebAddress($0) })?.host, openedHosts.count < 100 {
-                openedHosts.insert(host)
-            }
+            if let host = decision.neutralURL.flatMap({ WebAddress($0) })?.host { keep(openedHost: host) }
         }
         // A list of many items tells nothing of which one is chosen.
         if reader.decisions.count <= 3 {

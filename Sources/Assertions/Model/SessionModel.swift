@@ -64,9 +64,9 @@ struct SessionModel: Sendable {
     var foreignSeen: Set<Int> = []
     /// Tokens that this trace itself showed.
     var tokens: [String] = []
-    var redirects: [WebAddress: RequestRecord] = [:]
+    var redirects = Redirects()
     /// The same of views inside the app.
-    var viewRedirects: [WebAddress: RequestRecord] = [:]
+    var viewRedirects = Redirects()
     /// What the rules about openings need beside the requests to Chia.
     var browsing = Browsing()
     /// Which TLS stacks came with which User-Agents.
@@ -177,6 +177,12 @@ struct SessionModel: Sendable {
         givenUp[table, default: 0] += 1
     }
 
+    /// Remembers the host of an address that the browser is to open.
+    mutating func keep(openedHost host: HostName) {
+        guard !openedHosts.contains(host) else { return }
+        if openedHosts.count < 100 { openedHosts.insert(host) } else { giveUp("hosts of handoff and neutral URLs") }
+    }
+
     // MARK: connections
 
     private mutating func open(_ connection: Connection) {
@@ -225,10 +231,8 @@ struct SessionModel: Sendable {
             if flow.blindSpots.count < Flow.blindSpotLimit {
                 flow.blindSpots.append(spot)
             } else {
-                flow.uncountedBlindSpots += 1
-                // The last one stands for all that follow, so that its span reaches to the end of them.
-                flow.blindSpots[Flow.blindSpotLimit - 1].span.latest = max(
-                    flow.blindSpots[Flow.blindSpotLimit - 1].span.latest, spot.span.latest)
+                // The last one stands for all that follow.
+                flow.blindSpots[Flow.blindSpotLimit - 1].take(in: spot)
             }
             flows[id] = flow
         } else if blindSpots.count < limits.blindSpots {

@@ -76,6 +76,36 @@ enum OneExternalNavigationPerBurst: Rule {
             opened, inside, target: "the handoff URL \(urls.map(\.label).joined(separator: " or "))", burst: burst,
             due: due,
             host: urls[0].address?.host, because: urls.map(\.evidence), session, &judgement, &counts)
+        if let burst, !burst.isGeneric { judgeNeutral(beside: urls, of: burst, due: due, session, &judgement) }
+    }
+
+    /// After a share tap the neutral URL is not opened too.
+    private static func judgeNeutral(
+        beside urls: [HandoffURL], of burst: Burst, due: Instant, _ session: Session, _ judgement: inout Judgement
+    ) {
+        let asking = session.index.requestsForNeutral
+        let opened = session.navigations(among: asking, from: due, before: nextStart(after: burst, session))
+        let earlier = session.navigations(among: asking, before: due).last?.first
+        guard
+            let further = opened.first(where: { navigation in
+                !session.isStartedByChia(navigation.first) && session.handoffURL(askedBy: navigation.first) == nil
+            })
+        else { return }
+        let what = "\(burst.words) on share brought the handoff URL \(urls[0].label), and the neutral URL was opened too"
+        if let earlier, let why = session.perhapsReturn(further.first, after: earlier) {
+            judgement.doubt(
+                "perhaps-back", "\(what), but it may be the browser's own return to the page: \(why)",
+                remedy: "leave the page alone, or mark what is tapped")
+        } else if session.initiator(of: further.first) == .outside {
+            judgement.violation(
+                "neutral-beside", "\(what), \(Nanoseconds(further.started.nanoseconds(since: due))) after the answer",
+                place: [further.first.pathTemplate],
+                evidence: burst.evidence + urls.map(\.evidence) + [further.evidence()])
+        } else {
+            judgement.doubt(
+                "initiator-unknown", "\(what): \(session.initiator(of: further.first).words)",
+                remedy: "mark every tap, on the neutral action too; or leave the page alone")
+        }
     }
 
     private static func judge(
@@ -203,7 +233,7 @@ enum OneExternalNavigationPerBurst: Rule {
             judgement.violation(
                 "no-navigation",
                 "\(taps)no navigation to \(target) within \(Nanoseconds(session.span.latest.nanoseconds(since: due)))",
-                evidence: evidence)
+                evidence: evidence, restsOnSilence: true)
         }
     }
 

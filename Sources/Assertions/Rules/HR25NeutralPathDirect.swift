@@ -169,7 +169,8 @@ enum NeutralPathDirect: Rule {
             judgement.doubt(reason.code, "\(what), but \(reason.sentence)", remedy: reason.remedy)
         } else if mustReach(session) {
             judgement.violation(
-                "neutral-not-reached", "\(what) in \(session.observed(after: since))", evidence: burst.evidence)
+                "neutral-not-reached", "\(what) in \(session.observed(after: since))", evidence: burst.evidence,
+                restsOnSilence: true)
         } else {
             judgement.doubt(
                 "navigation-not-seen", what,

@@ -91,6 +91,20 @@ enum ExternalBrowserOnly: Rule {
     }
 
     private static func place(of record: RequestRecord, _ session: Session) -> Place {
+        let head = record.head
+        // One sign of a view inside the app is enough, whatever else was started.
+        switch record.actor.actor {
+        case .webview: return .embedded(kind: "web-view", why: record.actor.reason)
+        case .app where head?.userAgent.hasPrefix("Mozilla/") ?? false:
+            // A web view of Android runs in its app's process.
+            return .embedded(kind: "web-view", why: "\(record.actor.reason), with a browser's User-Agent")
+        case .unknown where head?.userAgent.hasPrefix("Mozilla/") ?? false:
+            if let stack = AppStacks.name(ofJA4: head?.ja4) {
+                return .embedded(
+                    kind: "app-stack", why: "its TLS stack (JA4) is that of \(stack), which no browser has")
+            }
+        case .app, .os, .browser, .unknown: break
+        }
         if let (start, kind) = session.activity(showing: record) {
             let gap = Nanoseconds(record.started.time.nanoseconds(since: start.span.earliest))
             let why = "\(start.component) was started \(gap) before (\(start.origin))"
@@ -101,19 +115,9 @@ enum ExternalBrowserOnly: Rule {
             case .other, .dispatcher: break
             }
         }
-        let head = record.head
         switch record.actor.actor {
-        case .webview: return .embedded(kind: "web-view", why: record.actor.reason)
-        case .app:
-            // A web view of Android runs in its app's process.
-            return head?.userAgent.hasPrefix("Mozilla/") ?? false
-                ? .embedded(kind: "web-view", why: "\(record.actor.reason), with a browser's User-Agent") : .ofNobody
-        case .os: return .ofNobody
+        case .webview, .app, .os: return .ofNobody
         case .unknown:
-            if let stack = AppStacks.name(ofJA4: head?.ja4), head?.userAgent.hasPrefix("Mozilla/") ?? false {
-                return .embedded(
-                    kind: "app-stack", why: "its TLS stack (JA4) is that of \(stack), which no browser has")
-            }
             return .open(code: "actor-unknown", why: "is nobody's: \(record.actor.reason)", remedy: Self.remedy)
         case .browser: return placeOfBrowser(record, session)
         }

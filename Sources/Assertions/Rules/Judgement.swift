@@ -24,14 +24,17 @@ struct Judgement {
 
     /// Pieces of evidence kept for one rule, and for one finding.
     static let evidenceLimit = 200
-    /// Findings kept for one rule; what is beyond is counted in the sentence.
+    /// Findings of one severity kept for one rule; violations beyond are counted. What weighs nothing takes no room from
+    /// what does.
     static let findingLimit = 100
 
     /// Kinds of violations that rest on something not having been seen.
     private var silent: Set<String> = []
 
-    /// Violations beyond the limit.
-    private(set) var uncounted = 0
+    /// Violations beyond the limit, by severity.
+    private var beyond: [Severity: Int] = [:]
+    /// Findings kept, by the severity that they were found with.
+    private var kept: [Severity: Int] = [:]
     /// Violations that an exception of the policy accepts; they weigh nothing, but prove nothing either.
     private(set) var accepted = 0
 
@@ -95,6 +98,20 @@ struct Judgement {
         return standing.first { $0.severity == .error } ?? standing.first
     }
 
+    /// Violations beyond the limit.
+    var uncounted: Int { beyond.values.reduce(0, +) }
+
+    /// Violations beyond the limit that weigh as much as an error: where those that are kept are accepted or warnings, one
+    /// of these may decide.
+    func overflow(atLeast severity: Severity) -> InconclusiveReason? {
+        let count = severity == .error ? beyond[.error, default: 0] : uncounted
+        guard count > 0 else { return nil }
+        return InconclusiveReason(
+            code: "findings-full",
+            sentence: "\(counted(count, "violation")) more than the \(Self.findingLimit) that a rule keeps could not be weighed",
+            remedy: "mend or except the others, or judge a shorter trace")
+    }
+
     /// Lets exceptions change what was found; one whose weight they take is accepted.
     mutating func changeFindings(_ change: (inout Finding) -> Void) {
         for index in findings.indices {
@@ -107,8 +124,8 @@ struct Judgement {
     private mutating func append(
         _ kind: String, _ severity: Severity, _ message: String, _ place: [String], _ evidence: [Evidence]
     ) {
-        guard findings.count < Self.findingLimit else {
-            uncounted += severity == .info ? 0 : 1
+        guard kept[severity, default: 0] < Self.findingLimit else {
+            if severity != .info { beyond[severity, default: 0] += 1 }
             return
         }
         let finding = Finding(
@@ -118,6 +135,7 @@ struct Judgement {
             return
         }
         findings.append(finding)
+        kept[severity, default: 0] += 1
     }
 
     /// 16 hex digits of SHA-256 over the parts, which hold no value, position or time.

@@ -15,11 +15,11 @@ extension Verdicts {
             if more > 0 { result.sentence += " (and \(more) more)" }
             if isCutShort { result.sentence += "; the trace was cut short after that" }
             // A warning hides no doubt: a violation that counts may be behind it.
-            if worst.severity == .warning, let doubt = judgement.doubts.first {
+            if worst.severity == .warning, let doubt = judgement.doubts.first ?? judgement.overflow(atLeast: .error) {
                 result.doubt = doubt
                 result.sentence += "; beside that, in doubt: \(doubt.sentence)"
             }
-        } else if let doubt = judgement.doubts.first {
+        } else if let doubt = judgement.doubts.first ?? judgement.overflow(atLeast: .warning) {
             result.leaveOpen(doubt)
             if let warning = judgement.violations.first { result.sentence += "; beside that, \(warning.message)" }
         } else if !judgement.isExercised {
