@@ -16,6 +16,11 @@ struct FileError: Error, CustomStringConvertible {
         words = String(cString: strerror(errno))
     }
 
+    init(_ path: String, words: String) {
+        self.path = path
+        self.words = words
+    }
+
     /// What to do about it, where the fault itself tells.
     var remedy: String?
 
@@ -36,8 +41,6 @@ extension TextFileKind {
     /// Clock probes, of which `ClockProbeFile.probeLimit` are taken.
     static let probes = TextFileKind(
         "a file of probes", limit: 16 << 20, remedy: "give the probes of the test run alone")
-    /// `/proc/PID/maps`.
-    static let memoryMap = TextFileKind("a memory map", limit: 16 << 20, remedy: "this is a fault of handoff")
 }
 
 /// The few things that commands do with files besides reading traces.
@@ -75,27 +78,6 @@ enum FileSystem {
         guard descriptor >= 0, let file = fdopen(descriptor, "wb") else { throw FileError(path) }
         let written = fwrite(bytes, 1, bytes.count, file)
         guard fclose(file) == 0, written == bytes.count else { throw FileError(path) }
-    }
-
-    /// Makes a file that appears complete or not at all; false when another one is there already, perhaps of a process that
-    /// was faster.
-    static func create(_ bytes: [UInt8], at path: String, permissions: mode_t) throws(FileError) -> Bool {
-        // Threads of one process have drafts of their own, too.
-        var draft = FileName.path("\(path).XXXXXX")
-        let descriptor = mkstemp(&draft)
-        guard descriptor >= 0 else { throw FileError(path) }
-        defer { unlink(draft) }
-        guard fchmod(descriptor, permissions) == 0, let file = fdopen(descriptor, "wb") else {
-            let error = FileError(path)
-            close(descriptor)
-            throw error
-        }
-        let written = fwrite(bytes, 1, bytes.count, file)
-        guard fclose(file) == 0, written == bytes.count else { throw FileError(path) }
-        // link(2) fails where the name is taken, rename(2) would replace it.
-        if link(draft, FileName.path(path)) == 0 { return true }
-        guard errno == EEXIST else { throw FileError(path) }
-        return false
     }
 
     /// Replaces a file's content as a whole: whoever reads it meanwhile sees the old or the new, never a part. Its

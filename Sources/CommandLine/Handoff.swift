@@ -84,6 +84,11 @@ public struct Handoff {
         }
     }
 
+    /// The key of this installation's digests; a line on standard error where it is this run's alone.
+    func installationKey() throws(FileError) -> [UInt8] {
+        try InstallationKey.load(environment) { console.complain($0) }
+    }
+
     /// `handoff check help`, unless that is the name of a file.
     private static func asksForHelp(_ rest: [String]) -> Bool {
         rest == ["help"] && !FileSystem.exists("help")

@@ -44,10 +44,15 @@ enum TraceFiles {
             let lead = folder == "/" ? "/" : "\(folder)/"
             // What the other spelling holds is not read, and whoever wrote it would not know.
             if FileSystem.exists("\(lead)handoff.yaml") {
-                place.passedOver.append(short("\(lead)handoff.yaml", for: trace))
+                place.passedOver.append(
+                    "\(short("\(lead)handoff.yaml", for: trace)) is not read: call it handoff.yml, or name it with --policy")
             }
-            if FoundFile("\(lead)handoff.yml") != .nothing {
-                place.path = short("\(lead)handoff.yml", for: trace)
+            let path = short("\(lead)handoff.yml", for: trace)
+            switch FoundFile("\(lead)handoff.yml") {
+            case .nothing: break
+            case .folder: place.passedOver.append("\(path) is a folder, and not read as a policy")
+            case .file, .other:
+                place.path = path
                 place.origin = folder == start ? .beside : .above
                 return place
             }
@@ -73,6 +78,6 @@ struct PolicyPlace: Equatable {
     /// Nil when there is none, and the defaults apply.
     var path: String?
     var origin = JudgingConditions.PolicyOrigin.none
-    /// Files on the way that are called almost like a policy, and are not read.
+    /// What on the way is called like a policy, or almost, and is not read: a line each.
     var passedOver: [String] = []
 }

@@ -18,7 +18,7 @@ import Testing
 
     @Test(arguments: [
         (
-            "telemetry: [built-in]", "handoff.yml:1:21: \"telemetry\" must hold names of one site",
+            "telemetry: [built-in]", "handoff.yml:1:21: \"telemetry\" must hold names of one site, and not",
             "did you mean \"builtin\"?"
         ),
         ("telemetry: [builtins, a.example]", "handoff.yml:1:21: ", "did you mean \"builtin\"?"),
@@ -28,11 +28,11 @@ import Testing
         ),
         ("partner: [\"*.com\"]", "and \"*.com\" stands for every site below it", "localhost or *.test"),
         ("partner: [\"*\"]", "must hold host names such as", "not \"*\""),
+        ("return: [\"*.ne.jp\"]", "and \"*.ne.jp\" stands", ""), ("partner: [de]", "and \"de\" stands", ""),
+        ("partner: [\"*.xn--p1ai\"]", "and \"*.xn--p1ai\" stands", ""), ("telemetry: [app]", "\"app\" stands", ""),
         ("return: [co.uk]", "and \"co.uk\" stands for every site below it", ""),
         ("chia: [health]", "and \"health\" stands for every site below it", ""),
         ("chia-api: [\"*.com.au\"]", "and \"*.com.au\" stands", ""), ("partner-assets: [COM.]", "\"COM.\" stands", ""),
-        ("partner: [backend]", "and \"backend\" stands", "a lab's host may be an address"),
-        ("partner: [test]", "and \"test\" stands", "for a lab's hosts write *.test"),
         ("opaque-ok: [{host: \"*.com\", reason: x}]", "handoff.yml:1:28: \"host\" must hold names of one site", ""),
         ("opaque-ok: [{host: com, reason: x}]", "\"com\" stands", ""),
         ("opaque-ok: [{host: \"*\", reason: x}]", "must hold host names", ""),
@@ -42,7 +42,10 @@ import Testing
             "partner: [chia.health]", "\"partner\" names chia.health, which chia.health makes Chia's",
             "would never count"
         ),
-        ("return: [www.chia.health]", "\"return\" names www.chia.health, which chia.health makes", ""),
+        (
+            "partner-assets: [www.chia.health]",
+            "\"partner-assets\" names www.chia.health, which chia.health makes", ""
+        ),
         (
             "chia: [lab.example], telemetry: [builtin, t.lab.example]",
             "handoff.yml:1:51: \"telemetry\" names t.lab.example", ""
@@ -55,7 +58,7 @@ import Testing
 
     @Test(arguments: [
         "localhost", "127.0.0.1", "10.0.0.5", "\"2001:db8::5\"", "\"*.test\"", "\"*.local\"", "\"*.localhost\"",
-        "\"*.internal\"",
+        "\"*.internal\"", "\"*.lan\"", "\"*.home\"", "\"*.corp\"", "\"*.home.arpa\"",
         "api.test", "phone.lan", "partner.co.uk", "\"*.partner.com.au\"", "co.example", "t.co", "uk.com",
     ]) func aLabsHostsAndNamesOfOnesOwnArePossible(host: String) {
         for key in ["partner", "return", "chia-api", "telemetry: [builtin], partner-assets"] {
@@ -63,6 +66,25 @@ import Testing
             #expect(faults.isEmpty && remarks.isEmpty, "\(faults) \(remarks)")
         }
         #expect(read("hosts: {opaque-ok: [{host: \(host), reason: x}]}").faults.isEmpty)
+    }
+
+    /// A container of a lab has a name of one label, and an organisation may have the name that others register under.
+    @Test(arguments: [
+        ("backend", "only a lab has"), ("\"*.cluster\"", "only a lab has"), ("test", "only a lab has"),
+        ("lan", "only a lab has"), ("nhs.uk", "a whole sector"), ("\"*.gov.uk\"", "a whole sector"),
+        ("ac.uk", "a whole sector"), ("gob.mx", "a whole sector"),
+    ]) func whatIsWideButSomebodysIsTold(host: String, why: String) {
+        for key in ["partner", "return", "chia-api"] {
+            let (faults, remarks) = read("hosts: {\(key): [\(host)]}")
+            #expect(faults.isEmpty && remarks.count == 1, "\(faults) \(remarks)")
+            #expect(remarks.first?.contains(why) ?? false, "\(remarks)")
+        }
+    }
+
+    /// What may lie below Chia's domain, since rules ask for it by itself and not by its role.
+    @Test func theReturnHostMayBeBelowChias() {
+        let (faults, remarks) = read("hosts: {return: [www.chia.health]}")
+        #expect(faults.isEmpty && remarks.isEmpty, "\(faults) \(remarks)")
     }
 
     @Test func whatMayBeMeantIsTold() throws {

@@ -194,15 +194,18 @@ import Testing
         #expect(!text.contains(ScriptedSession.token))
     }
 
-    /// What no policy may name is not suggested: a container's name, or one host for everything.
-    @Test(arguments: [("backend", "https://chia.health/h/"), ("lab.test", "https://lab.test/h/")])
-    func theTextOfALabsTraceIsAPolicy(host: String, url: String) throws {
+    /// What no policy may name is not suggested: a registry's name, or one host for everything. A container's name is.
+    @Test(arguments: [
+        ("com", "https://chia.health/h/", []), ("lab.test", "https://lab.test/h/", []),
+        ("backend", "https://chia.health/h/", ["backend"]),
+    ] as [(String, String, [String])])
+    func theTextOfALabsTraceIsAPolicy(host: String, url: String, named: [String]) throws {
         var session = ScriptedSession.upToTap()
         session.share(at: 4, url: url + ScriptedSession.token, host: host)
         var observation = PolicyObservation()
         for event in session.events() { observation.receive(event) }
         let suggestion = observation.finish()
-        #expect(suggestion.partner.isEmpty)
+        #expect(suggestion.partner == named)
         #expect(throws: Never.self) { try Policy.parse(yaml: PolicyText.make(from: suggestion), file: "x") }
     }
 

@@ -49,6 +49,26 @@ import Testing
         #expect(CommandRun(["check", trace]).status != .unreadable)
     }
 
+    /// A link to /dev/null says "none", and a folder of that name is somebody's folder.
+    @Test(arguments: ["s.marks.jsonl", "s.keylog", "s.keys", "s.actors.jsonl", "handoff.yml"])
+    func whatIsFoundAndEmptyOrAFolderIsNoError(name: String) throws {
+        let (scratch, trace) = try Self.folder()
+        defer { scratch.remove() }
+        let plain = CommandRun(["check", trace])
+        symlink("/dev/null", scratch.path(name))
+        let none = CommandRun(["check", trace])
+        #expect(none.status == plain.status && none.talk.isEmpty, "\(none.talk)")
+        unlink(scratch.path(name))
+        try FileManager.default.createDirectory(atPath: scratch.path(name), withIntermediateDirectories: false)
+        let folder = CommandRun(["check", trace])
+        #expect(folder.status == plain.status, "\(folder.talk)")
+        #expect((folder.talk + folder.result).contains("\(name) is a folder, and not read"), "\(folder.talk)\(folder.result)")
+        // A device that never ends is waited for no more than a pipe.
+        rmdir(scratch.path(name))
+        symlink("/dev/zero", scratch.path(name))
+        #expect([.usage, .unreadable].contains(CommandRun(["check", trace]).status))
+    }
+
     /// The same marks, found and named by other paths, are no second taps.
     @Test func aFileThatIsNamedAndFoundIsReadOnce() throws {
         let (scratch, trace) = try Self.folder()

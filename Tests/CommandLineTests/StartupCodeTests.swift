@@ -30,7 +30,11 @@ import Testing
     @Test func forgottenCodeRunsOn() throws {
         for _ in 0..<3 {
             StartupCode.forget()
-            let maps = try FileSystem.read("/proc/self/maps", as: .memoryMap).split(separator: 0x0A)
+            guard case .whole(let bytes) = try FileSystem.readPlain("/proc/self/maps", limit: 16 << 20) else {
+                Issue.record("no memory map")
+                return
+            }
+            let maps = bytes.split(separator: 0x0A)
             #expect(maps.contains { StartupCode.range(of: $0) != nil })
         }
     }

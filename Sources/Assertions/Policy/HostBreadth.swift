@@ -2,16 +2,18 @@ internal import SessionTrace
 
 /// Whether a host of the policy is one site's, or stands for hosts of everybody.
 ///
-/// A name of one label and a name under which a registry registers (`com`, `co.uk`) cover every site below them: no role
-/// is meant for all of these, and what was meant is a word misspelt or half a name. The public suffix list is not part of
-/// this program; what is known here are the registries' common forms and the best known hosting platforms.
+/// A top-level domain and a name under which anybody registers (`com`, `co.uk`) cover every site below them: no role is
+/// meant for all of these, and what was meant is half a name. The public suffix list is not part of this program; what is
+/// known here are the registries' common forms and the best known hosting platforms.
 enum HostBreadth: Equatable {
     /// An address, a name of somebody's own, or one that only a lab can have.
     case oneSite
-    /// One label that is no lab's.
+    /// One label that is no top-level domain: a container of a lab, or a word misspelt.
     case singleLabel
-    /// A registry registers under it.
+    /// Anybody registers under it.
     case registry
+    /// One kind of organisation has its names under it, and one of them perhaps its site there (`nhs.uk`, `gov.uk`).
+    case sector
     /// A hosting platform gives its customers names under it.
     case platform
 
@@ -21,16 +23,21 @@ enum HostBreadth: Equatable {
         switch labels.count {
         case _ where pattern.domain.address != nil: self = .oneSite
         case 1 where name == "localhost": self = .oneSite
-        case 1: self = pattern.subdomainsOnly && Self.labDomains.contains(name) ? .oneSite : .singleLabel
+        case 1 where Self.labDomains.contains(name): self = pattern.subdomainsOnly ? .oneSite : .singleLabel
+        case 1: self = TopLevelDomains.contains(name) ? .registry : .singleLabel
         case 2 where Self.registries[String(labels[0])]?.contains(labels[1]) ?? false: self = .registry
+        case 2 where Self.sectors[String(labels[0])]?.contains(labels[1]) ?? false: self = .sector
         default: self = Self.platforms.contains(name) ? .platform : .oneSite
         }
     }
 
-    /// Names that no registry gives away (RFC 6761, RFC 6762, RFC 2606, and `internal` by ICANN's resolution of 2024).
-    static let labDomains: Set<String> = ["test", "example", "invalid", "localhost", "local", "internal"]
+    /// Names that no registry gives away (RFC 6761, RFC 6762, RFC 2606, ICANN's resolutions of 2018 on `home` and `corp` and
+    /// of 2024 on `internal`), and `lan`, which is none either and many a home router's.
+    private static let labDomains: Set<String> = [
+        "test", "example", "invalid", "localhost", "local", "internal", "lan", "home", "corp",
+    ]
 
-    /// Second labels under which registries of countries register, and where they do.
+    /// Second labels under which registries of countries register for anybody, and where they do.
     private static let registries: [String: Set<Substring>] = [
         "co": places("ao at bw ck cr fk gg hu id il im in je jp ke kr ls ma mz nz pn rs th tz ug uk uz ve vi za zm zw"),
         "com": places(
@@ -39,13 +46,18 @@ enum HostBreadth: Equatable {
                 + "np nr om pa pe pf pg ph pk pl pr ps pt py qa re ro sa sb sc sd sg sl sn so sv sy tj tm tn to tr tt "
                 + "tw ua ug uy uz vc ve vi vn vu ws ye"),
         "net": places("au br cn co hk id il in mx my nz ph pl sg th tr tw ua uk vn za"),
-        "org": places("ar au br cn co hk il in mx my nz ph pl sg tr tw ua uk vn za"),
+        "org": places("ar au br cn co hk il in mx my nz ph pl sg tr tw ua uk vn za"), "or": places("at id jp ke kr th tz"),
+        "ne": places("jp ke kr tz"), "ltd": places("uk"), "plc": places("uk"), "me": places("uk"),
+        "nom": places("br co es fr"),
+    ]
+
+    /// Second labels of countries that are kept for one kind of organisation.
+    private static let sectors: [String: Set<Substring>] = [
         "gov": places("au br cn il in it my ph pl pt sg tr tw ua uk vn za"),
         "edu": places("ar au br cn co hk mx my ph pl sg tr tw ua vn"),
         "ac": places("at cn id il in jp ke kr nz th tz uk za"),
-        "gob": places("ar cl ec es gt mx pe ve"), "or": places("at id jp ke kr th tz"),
-        "ne": places("jp ke kr tz"), "go": places("id jp ke kr th tz"), "ltd": places("uk"), "plc": places("uk"),
-        "me": places("uk"), "sch": places("uk id"), "nhs": places("uk"), "nom": places("br co es fr"),
+        "gob": places("ar cl ec es gt mx pe ve"), "go": places("id jp ke kr th tz"), "sch": places("uk id"),
+        "nhs": places("uk"),
     ]
 
     private static func places(_ text: String) -> Set<Substring> { Set(text.split(separator: " ")) }

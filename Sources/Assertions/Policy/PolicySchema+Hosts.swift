@@ -41,7 +41,8 @@ extension PolicyReader {
                 ("opaque-ok", { read.opaqueOK = $0.readOpaque($1) }),
             ])
         let ofChia = read.chiaAPI + read.chiaAssets + read.chia
-        for place in places where !place.name.hasPrefix("chia") {
+        // Rules ask for a return host by itself, whoever's it is besides.
+        for place in places where !place.name.hasPrefix("chia") && place.name != "return" {
             guard let first = ofChia.first(where: { $0.coversAll(of: place.pattern) }) else { continue }
             fault(
                 place.node,
@@ -105,22 +106,27 @@ extension PolicyReader {
                     + "path), not \"\(text)\"")
             return nil
         }
-        switch HostBreadth(of: pattern) {
+        let breadth = HostBreadth(of: pattern)
+        if breadth == .singleLabel, !pattern.subdomainsOnly, let word = NearestWord.to(text, among: words) {
+            fault(node, "\"\(name)\" must hold names of one site, and not \"\(text)\"; did you mean \"\(word)\"?")
+            return nil
+        }
+        switch breadth {
         case .oneSite: break
-        case .singleLabel, .registry:
-            let advice: String
-            if !pattern.subdomainsOnly, let word = NearestWord.to(text, among: words) {
-                advice = "did you mean \"\(word)\"?"
-            } else if HostBreadth.labDomains.contains(text) {
-                advice = "for a lab's hosts write *.\(text)"
-            } else {
-                advice =
-                    "write a name below it, such as partner.example; a lab's host may be an address, localhost or *.test"
-            }
+        case .registry:
             fault(
                 node,
-                "\"\(name)\" must hold names of one site, and \"\(text)\" stands for every site below it; \(advice)")
+                "\"\(name)\" must hold names of one site, and \"\(text)\" stands for every site below it; "
+                    + "write a name below it, such as partner.example; a lab's host may be an address, localhost or *.test")
             return nil
+        case .singleLabel:
+            remark(
+                node,
+                "\"\(name)\" names \(text), and only a lab has hosts of one label; a name in public has a dot")
+        case .sector:
+            remark(
+                node,
+                "\"\(name)\" names \(text), below which a whole sector has its names; name the one that is meant")
         case .platform where name != "telemetry":
             remark(
                 node,

@@ -144,8 +144,7 @@ public struct PolicyObservation: Sendable {
 
     /// Whether a policy may name the host: what is suggested must be a policy.
     private static func canBeNamed(_ host: HostName) -> Bool {
-        let breadth = HostBreadth(of: HostPattern(host))
-        return breadth != .singleLabel && breadth != .registry
+        HostBreadth(of: HostPattern(host)) != .registry
     }
 
     /// The path with masked segments, and the item's, as holes; nil when it would be no template.

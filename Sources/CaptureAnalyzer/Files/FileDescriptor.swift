@@ -59,18 +59,28 @@ struct FileIdentity: Hashable {
 
 /// What lies at a path that nobody named. A link that leads nowhere is something: who made it expects it to be read.
 public enum FoundFile: Sendable {
-    case nothing, file
-    /// Nothing that can be read to its end: a link to nothing, a pipe, a folder.
+    case nothing
+    /// What can be read to its end: a file, and the device that holds nothing.
+    case file
+    case folder
+    /// What can't: a link to nothing, a pipe, another device.
     case other
 
     /// Looks at `path`.
     public init(_ path: String) {
         let name = FileName.path(path)
         var facts = stat()
-        if stat(name, &facts) == 0 {
-            self = facts.st_mode & S_IFMT == S_IFREG ? .file : .other
-        } else {
+        guard stat(name, &facts) == 0 else {
             self = lstat(name, &facts) == 0 ? .other : .nothing
+            return
+        }
+        switch facts.st_mode & S_IFMT {
+        case S_IFREG: self = .file
+        case S_IFDIR: self = .folder
+        case S_IFCHR:
+            var null = stat()
+            self = stat("/dev/null", &null) == 0 && null.st_rdev == facts.st_rdev ? .file : .other
+        default: self = .other
         }
     }
 }

@@ -11,25 +11,54 @@ struct Companions {
     /// Process evidence.
     private(set) var actors: [ActorFile] = []
 
-    /// Loads what `options` name and what lies beside the trace at `path`: `NAME.keylog`, `NAME.keys`,
-    /// `NAME.marks.jsonl` and `NAME.actors.jsonl`, where NAME is the path with or without its extensions.
-    static func load(for path: String, options: TraceOptions) throws(TraceError) -> Companions {
+    /// Notes on what lies beside the trace and is not read.
+    private(set) var notes: [String] = []
+
+    /// Loads what `options` name, once for however many traces: it may be a pipe, whose content comes one time.
+    static func named(_ options: TraceOptions) throws(TraceError) -> Companions {
         var companions = Companions()
-        let (keyLogs, markFiles, actorFiles) = paths(for: path, options: options)
-        let named = Set(options.keyLogs + options.markFiles + options.actorFiles)
-        for file in keyLogs + markFiles + actorFiles where !named.contains(file) && FoundFile(file) == .other {
-            throw TraceError("\(file): is found beside the trace and no file; remove it, or name the one that is meant")
-        }
-        for file in keyLogs { companions.keyLogs.append((file, try bytes(of: file, .keyLog))) }
-        for file in markFiles {
-            let marks = MarkFile(try bytes(of: file, .marks), name: file)
-            if let error = marks.errors.first { throw TraceError("\(error); mend the line or leave it out") }
-            companions.marks.append(marks)
-        }
-        for file in actorFiles {
-            companions.actors.append(try ActorFile(try bytes(of: file, .actors), name: file))
-        }
+        try companions.read(once(options.keyLogs), once(options.markFiles), once(options.actorFiles))
         return companions
+    }
+
+    /// What `options` name, and what lies beside the trace at `path`: `NAME.keylog`, `NAME.keys`, `NAME.marks.jsonl` and
+    /// `NAME.actors.jsonl`, where NAME is the path with or without its extensions.
+    static func load(for path: String, options: TraceOptions) throws(TraceError) -> Companions {
+        var companions: Companions
+        if let named = options.named { companions = named } else { companions = try named(options) }
+        let all = paths(for: path, options: options)
+        try companions.read(
+            try companions.found(all.keyLogs, besides: options.keyLogs),
+            try companions.found(all.marks, besides: options.markFiles),
+            try companions.found(all.actors, besides: options.actorFiles))
+        return companions
+    }
+
+    /// Those of `paths` that nobody named and that can be read; notes the others, if they can be passed over.
+    private mutating func found(_ paths: [String], besides named: [String]) throws(TraceError) -> [String] {
+        var files: [String] = []
+        for path in paths where !named.contains(path) {
+            switch FoundFile(path) {
+            case .file: files.append(path)
+            case .folder: notes.append("\(path) is a folder, and not read with the trace")
+            case .nothing, .other:
+                throw TraceError(
+                    "\(path): is found beside the trace and no file; remove it, or name the one that is meant")
+            }
+        }
+        return files
+    }
+
+    private mutating func read(
+        _ keyLogs: [String], _ markFiles: [String], _ actorFiles: [String]
+    ) throws(TraceError) {
+        for file in keyLogs { self.keyLogs.append((file, try Self.bytes(of: file, .keyLog))) }
+        for file in markFiles {
+            let marks = MarkFile(try Self.bytes(of: file, .marks), name: file)
+            if let error = marks.errors.first { throw TraceError("\(error); mend the line or leave it out") }
+            self.marks.append(marks)
+        }
+        for file in actorFiles { actors.append(try ActorFile(try Self.bytes(of: file, .actors), name: file)) }
     }
 
     /// Where they are: those that `options` name, then those beside the trace.

@@ -17,6 +17,8 @@ public struct TraceOptions: Sendable {
     public var growth: TraceGrowth?
     /// Whether the facts list every request.
     public var keepsRequestLines = false
+    /// What was read of the files that are named; nil where each trace reads them for itself.
+    var named: Companions?
 
     /// The defaults.
     public init() {}
@@ -50,9 +52,9 @@ public struct TraceReading: Sendable {
 ///
 ///     file → packets → IP → TCP and UDP → TLS, QUIC, DNS, HTTP → events
 public enum TraceReader {
-    /// Finds what is wrong with `options` whatever the trace: a filter that is no expression, a key log, a file of
-    /// marks or of actors that can't be read.
-    public static func validate(_ options: TraceOptions) throws(TraceError) {
+    /// The options with the files that they name read, for any number of traces. Finds what is wrong with them whatever
+    /// the trace: a filter that is no expression, a key log, a file of marks or of actors that can't be read.
+    public static func prepare(_ options: TraceOptions) throws(TraceError) -> TraceOptions {
         if let filter = options.filter {
             do throws(PacketFilterError) {
                 _ = try PacketFilter(filter)
@@ -60,8 +62,9 @@ public enum TraceReader {
                 throw TraceError(error.reason, isFilter: true)
             }
         }
-        // Files beside a trace are none of the options'.
-        _ = try Companions.load(for: "-", options: options)
+        var prepared = options
+        prepared.named = try Companions.named(options)
+        return prepared
     }
 
     /// The files that are read with the trace at `path`: those that `options` name, and those found beside it.

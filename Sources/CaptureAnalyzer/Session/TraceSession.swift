@@ -9,6 +9,8 @@ struct TraceSession {
         "the capture beside the proxy ended before the recording: what went around the proxy after that is not known"
     private static let stoppedHard = "the recorder was stopped hard: the file has no statistics at its end"
 
+    /// What was not read of the files beside the trace.
+    private let companionNotes: [String]
     /// Key logs in which no line is a key.
     private var keylessLogs: [String] = []
     /// Processes that other sources name.
@@ -23,6 +25,7 @@ struct TraceSession {
             log.bytes.withUnsafeBytes { decryption.keys.add(nss: $0) }
             if decryption.keys.readableLines == before { keylessLogs.append(log.path) }
         }
+        companionNotes = companions.notes
         actors = ActorJoin(companions.actors)
         var state = SessionState(decryption: decryption, limits: ConversationLimits())
         state.facts.keepsRequests = options.keepsRequestLines
@@ -136,7 +139,7 @@ struct TraceSession {
         summary.decryption.keys = keys.entryCount
         summary.decryption.unusedKeys = keys.entryCount - keys.usedCount
         summary.unreadableMarks = analyzer.state.unreadableMarks
-        summary.notes = file.notes + networkNotes + analyzer.state.notes
+        summary.notes = file.notes + networkNotes + analyzer.state.notes + companionNotes
         summary.notes += keylessLogs.map { "\($0) holds no key: give an NSS key log (SSLKEYLOGFILE)" }
         if file.isOwnRecording, !file.hasStatistics { summary.notes.append(Self.stoppedHard) }
         if passiveEndedEarly { summary.notes.append(Self.passiveEnded) }

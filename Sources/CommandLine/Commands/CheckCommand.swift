@@ -38,7 +38,7 @@ struct CheckCommand {
         var judging = JudgeOptions()
         judging.profile = try arguments.choice("profile", JudgeOptions.Profile.self) ?? .full
         judging.strict = arguments.has("strict")
-        judging.installationKey = try InstallationKey.load(handoff.environment)
+        judging.installationKey = try handoff.installationKey()
         judging.now = WallClock.now
         var options = SetOptions()
         options.strict = judging.strict
@@ -49,12 +49,8 @@ struct CheckCommand {
             options.groupByIsAsked = true
         }
 
-        try TraceArguments.validate(arguments)
         let paths = try TraceFiles.expand(arguments.operands)
-        guard paths.filter({ $0 == "-" }).count <= 1 else {
-            throw UsageError(message: "standard input can be read only once")
-        }
-        let reading = TraceArguments.options(from: arguments)
+        let reading = try TraceArguments.reading(arguments, traces: paths)
         var policies = PolicyBook(given: arguments.value("policy"))
         let choices = paths.map { policies.choice(for: $0) }
         // A policy that was named is for all traces; one that was found spoils no others.

@@ -37,7 +37,7 @@ struct DemoCommand {
         try FileSystem.write(Array(MockHosts.policy.utf8), to: "\(folder)/handoff.yml")
         let policy = try Policy.parse(yaml: MockHosts.policy, file: "\(folder)/handoff.yml")
         var judging = JudgeOptions()
-        judging.installationKey = try InstallationKey.load(handoff.environment)
+        judging.installationKey = try handoff.installationKey()
         judging.now = WallClock.now
         let console = handoff.console
         let display = LiveDisplay(

@@ -31,14 +31,18 @@ struct ExceptAddCommand {
 
     func run() throws -> ExitStatus {
         let traces = try TraceFiles.expand(arguments.all("from"))
+        let reading = try TraceArguments.reading(arguments, traces: traces)
         guard let path = arguments.value("policy") ?? TraceFiles.policy(for: traces.first ?? "-") else {
             handoff.console.complain(
                 "no handoff.yml here or in a folder above; make one with handoff policy init > handoff.yml")
             return .usage
         }
         do {
+            guard FileSystem.isFile(path) || !FileSystem.exists(path) else {
+                throw InvalidPolicy(message: "\(path): is no file that an exception can be written into")
+            }
             let policy = try PolicyBook.load(path)
-            let (rule, fingerprint) = try finding(in: traces, policy)
+            let (rule, fingerprint) = try finding(in: traces, reading, policy)
             let exception = PolicyEdit.NewException(
                 rule: rule, fingerprint: fingerprint, reason: try text("reason"), owner: try text("owner"),
                 expires: try expiry())
@@ -83,7 +87,7 @@ struct ExceptAddCommand {
     }
 
     /// The rule and the whole fingerprint of the finding that is meant.
-    private func finding(in traces: [String], _ policy: Policy) throws -> (rule: String, fingerprint: String) {
+    private func finding(in traces: [String], _ reading: TraceOptions, _ policy: Policy) throws -> (rule: String, fingerprint: String) {
         let given = arguments.operands[0].lowercased().filter { $0 != "…" }
         guard given.utf8.count >= 4, given.utf8.count <= Self.digits, given.allSatisfy(\.isHexDigit) else {
             throw UsageError(message: "\(arguments.operands[0]) is no fingerprint: 4 to 16 hexadecimal digits")
@@ -105,7 +109,7 @@ struct ExceptAddCommand {
             var options = JudgeOptions()
             options.now = WallClock.now
             var judge = SessionJudge(policy: policy, options: options)
-            _ = try TraceReader.read(path: trace, options: TraceArguments.options(from: arguments)) {
+            _ = try TraceReader.read(path: trace, options: reading) {
                 judge.receive($0)
             }
             for rule in judge.finish().rules {

@@ -55,12 +55,12 @@ struct PolicyInitCommand {
     }
 
     func run() throws -> ExitStatus {
-        try TraceArguments.validate(arguments)
+        let reading = try TraceArguments.reading(arguments, traces: arguments.all("from"))
         var suggestion = PolicySuggestion()
         if let path = arguments.value("from") {
             var observation = PolicyObservation()
             do {
-                _ = try TraceReader.read(path: path, options: TraceArguments.options(from: arguments)) { event in
+                _ = try TraceReader.read(path: path, options: reading) { event in
                     observation.receive(event)
                 }
             } catch {

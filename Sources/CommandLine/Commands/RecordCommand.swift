@@ -97,7 +97,7 @@ struct RecordCommand {
         var judging = JudgeOptions()
         judging.profile = try arguments.choice("profile", JudgeOptions.Profile.self) ?? .full
         judging.strict = arguments.has("strict")
-        judging.installationKey = try InstallationKey.load(handoff.environment)
+        judging.installationKey = try handoff.installationKey()
         judging.now = WallClock.now
         var configuration = try RecordArguments.configuration(
             arguments, policy: policy, environment: handoff.environment, lan: { HostAddress.onNetwork })

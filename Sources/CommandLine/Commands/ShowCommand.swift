@@ -26,15 +26,15 @@ struct ShowCommand {
         guard ["rule", "json", "facts"].filter(arguments.has).count <= 1 else {
             throw UsageError(message: "--rule, --json and --facts exclude each other")
         }
-        try TraceArguments.validate(arguments)
+        let reading = try TraceArguments.reading(arguments, traces: [path])
         guard path == "-" || !FileSystem.isFolder(path) else {
             throw UsageError(message: "\(path) is a folder, and show takes one capture")
         }
         do {
-            if arguments.has("facts") { return try facts() }
-            if arguments.has("json") { return try events() }
-            if let id = arguments.value("rule") { return try rule(id) }
-            return try timeline()
+            if arguments.has("facts") { return try facts(reading) }
+            if arguments.has("json") { return try events(reading) }
+            if let id = arguments.value("rule") { return try rule(id, reading) }
+            return try timeline(reading)
         } catch let error as TraceError {
             handoff.console.complain("\(error)")
             return .unreadable
@@ -47,11 +47,11 @@ struct ShowCommand {
     private var path: String { arguments.operands[0] }
 
     private func redactor() throws(FileError) -> Redactor {
-        Redactor(installationKey: try InstallationKey.load(handoff.environment))
+        Redactor(installationKey: try handoff.installationKey())
     }
 
-    private func facts() throws -> ExitStatus {
-        var options = TraceArguments.options(from: arguments)
+    private func facts(_ options: TraceOptions) throws -> ExitStatus {
+        var options = options
         options.keepsRequestLines = true
         let reading = try TraceReader.read(path: path, options: options) { _ in }
         handoff.console.result(
@@ -60,24 +60,24 @@ struct ShowCommand {
         return status(of: reading.summary)
     }
 
-    private func events() throws -> ExitStatus {
+    private func events(_ options: TraceOptions) throws -> ExitStatus {
         let writer = EventJSON(redactor: try redactor())
         let console = handoff.console
-        let reading = try TraceReader.read(path: path, options: TraceArguments.options(from: arguments)) { event in
+        let reading = try TraceReader.read(path: path, options: options) { event in
             console.result(writer.line(event) + "\n")
         }
         tellNotes(reading)
         return status(of: reading.summary)
     }
 
-    private func timeline() throws -> ExitStatus {
+    private func timeline(_ options: TraceOptions) throws -> ExitStatus {
         var policies = PolicyBook(given: arguments.value("policy"))
         let policy = try policies.policy(for: path)
         for note in policies.notes { handoff.console.complain(note) }
         var timeline = Timeline(style: handoff.console.style(handoff.environment), redactor: try redactor()) { host in
             policy.roleName(of: host)
         }
-        let reading = try TraceReader.read(path: path, options: TraceArguments.options(from: arguments)) { event in
+        let reading = try TraceReader.read(path: path, options: options) { event in
             timeline.receive(event)
         }
         handoff.console.result(timeline.text)
@@ -85,7 +85,7 @@ struct ShowCommand {
         return status(of: reading.summary)
     }
 
-    private func rule(_ id: String) throws -> ExitStatus {
+    private func rule(_ id: String, _ reading: TraceOptions) throws -> ExitStatus {
         let ids = RuleCatalogue.all.map(\.id)
         let wanted = id.uppercased()
         guard ids.contains(wanted) else {
@@ -94,10 +94,10 @@ struct ShowCommand {
         }
         var policies = PolicyBook(given: arguments.value("policy"))
         var options = JudgeOptions()
-        options.installationKey = try InstallationKey.load(handoff.environment)
+        options.installationKey = try handoff.installationKey()
         var judge = SessionJudge(policy: try policies.policy(for: path), options: options)
         for note in policies.notes { handoff.console.complain(note) }
-        let reading = try TraceReader.read(path: path, options: TraceArguments.options(from: arguments)) { event in
+        let read = try TraceReader.read(path: path, options: reading) { event in
             judge.receive(event)
         }
         var verdict = judge.finish()
@@ -108,7 +108,7 @@ struct ShowCommand {
             rule.lookedAt.flatMap(\.packets) + rule.findings.flatMap { $0.evidence.flatMap(\.packets) }
         }
         if !packets.isEmpty { handoff.console.result("\nWireshark filter: \(wiresharkFilter(packets))\n") }
-        return status(of: reading.summary)
+        return status(of: read.summary)
     }
 
     /// What was skipped, cut or odd: beside the result, which a program may read.

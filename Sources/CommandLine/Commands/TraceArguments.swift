@@ -36,11 +36,16 @@ enum TraceArguments {
         }
     }
 
-    /// Finds what no trace can be read with, once and before any is read: a filter that is no expression is wrong usage; a
-    /// key log, a file of marks or of actors that can't be read is an unreadable input.
-    static func validate(_ arguments: Arguments) throws {
+    /// How the traces are read, with what is named for them: read once, and before any trace is. A filter that is no
+    /// expression is wrong usage; a key log, a file of marks or of actors that can't be read is an unreadable input.
+    static func reading(_ arguments: Arguments, traces: [String] = []) throws -> TraceOptions {
+        let options = options(from: arguments)
+        let inputs = traces + options.keyLogs + options.markFiles + options.actorFiles
+        guard inputs.count(where: { $0 == "-" }) <= 1 else {
+            throw UsageError(message: "standard input can be read only once")
+        }
         do {
-            try TraceReader.validate(options(from: arguments))
+            return try TraceReader.prepare(options)
         } catch {
             guard error.isFilter else { throw error }
             throw UsageError(message: error.description)
@@ -76,9 +81,7 @@ struct PolicyBook {
     }
 
     /// What to say of files that were looked at by none, a line each.
-    var notes: [String] {
-        passedOver.sorted().map { "\($0) is not read: call it handoff.yml, or name it with --policy" }
-    }
+    var notes: [String] { passedOver.sorted() }
 
     /// What nobody named has to be a file: a pipe would be waited for without end, and a link that leads nowhere is no "none".
     private static func found(_ path: String) -> Result<Policy, InvalidPolicy> {

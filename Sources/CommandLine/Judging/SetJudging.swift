@@ -51,7 +51,9 @@ struct SetJudging {
         var known: Set<Secret> = []
         let all = judged.flatMap(\.tokens).filter { known.insert($0).inserted }
         let isNeeded = judged.map { one in
-            one.trace.verdict != nil && one.trace.path != "-" && all.count > Set(one.tokens).count
+            // What comes through a pipe can't be read again.
+            one.trace.verdict != nil && one.trace.path != "-" && FileSystem.isFile(one.trace.path)
+                && all.count > Set(one.tokens).count
         }
         guard isNeeded.contains(true) else { return nil }
         if all.count > Self.foreignTokenLimit {

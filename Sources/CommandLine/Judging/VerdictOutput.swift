@@ -57,7 +57,7 @@ struct VerdictOutput {
         switch report.format {
         case .json:
             var digests: [String: String] = [:]
-            for trace in set.traces where trace.path != "-" && trace.verdict != nil {
+            for trace in set.traces where trace.path != "-" && trace.verdict != nil && FileSystem.isFile(trace.path) {
                 digests[trace.path] = try? FileSystem.withMapped(trace.path) { bytes in
                     HashFunction.sha256.digest(of: bytes).map { byte in
                         (byte < 16 ? "0" : "") + String(byte, radix: 16)

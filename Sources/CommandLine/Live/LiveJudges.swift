@@ -45,8 +45,7 @@ final class LiveJudges: Sendable {
         var reading = TraceOptions()
         reading.actorFiles = actorFiles
         do {
-            try TraceReader.validate(reading)
-            return reading
+            return try TraceReader.prepare(reading)
         } catch {
             console.complain("\(error); judged without it")
             return nil

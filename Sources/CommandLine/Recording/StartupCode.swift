@@ -9,7 +9,7 @@ enum StartupCode {
     /// Takes them out of the process's memory. What is needed again comes back from the page cache at its first use; the rest,
     /// some megabytes, no longer counts for a process that may run for days.
     static func forget() {
-        guard let maps = try? FileSystem.read("/proc/self/maps", as: .memoryMap) else { return }
+        guard case .whole(let maps) = try? FileSystem.readPlain("/proc/self/maps", limit: 16 << 20) else { return }
         for line in maps.split(separator: 0x0A) {
             guard let range = range(of: line), let start = UnsafeMutableRawPointer(bitPattern: range.lowerBound) else {
                 continue
