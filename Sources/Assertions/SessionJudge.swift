@@ -69,7 +69,7 @@ public struct ModelLimits: Hashable, Sendable {
     /// Activity starts.
     public var activities = 10_000
     /// Bytes of recent requests kept to be searched again when a new needle is learnt.
-    public var backlogBytes = 8 << 20
+    public var backlogBytes = 4 << 20
 
     /// The default limits.
     public init() {}

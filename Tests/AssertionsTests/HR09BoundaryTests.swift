@@ -46,10 +46,11 @@ import Testing
     }
 
     /// A share tap opens the handoff URL, and not the neutral one too. The answer came at 4.5.
-    @Test(arguments: [
-        (4.6, [], ["neutral-beside"], nil), (4.499, [], [], nil), (6, [("sec-fetch-site", "same-origin")], [], nil),
-        (6, [("sec-fetch-site", "cross-site")], [], "initiator-unknown"),
-    ] as [(Double, [(String, String)], [String], String?)])
+    @Test(
+        arguments: [
+            (4.6, [], ["neutral-beside"], nil), (4.499, [], [], nil), (6, [("sec-fetch-site", "same-origin")], [], nil),
+            (6, [("sec-fetch-site", "cross-site")], [], "initiator-unknown"),
+        ] as [(Double, [(String, String)], [String], String?)])
     func theNeutralURLBesideTheHandoffURL(time: Double, headers: [(String, String)], kinds: [String], code: String?)
         throws
     {

@@ -176,10 +176,11 @@ import Testing
 
     /// While the request is under way (from 4.1 for 2 s) the neutral action is disabled: it ends the operation only where its
     /// URL was opened, or may have been.
-    @Test(arguments: [
-        (6.1, false, false, true), (6.099, false, false, false), (5, true, false, true), (5, false, true, true),
-        (4.1, true, false, true), (4.099, true, false, false),
-    ] as [(Double, Bool, Bool, Bool)])
+    @Test(
+        arguments: [
+            (6.1, false, false, true), (6.099, false, false, false), (5, true, false, true), (5, false, true, true),
+            (4.1, true, false, true), (4.099, true, false, false),
+        ] as [(Double, Bool, Bool, Bool)])
     func aNeutralTapInFlightEndsNothingByItself(time: Double, isOpened: Bool, isDark: Bool, ends: Bool) throws {
         var session = ScriptedSession.upToTap()
         session.tap(.share, at: 4)

@@ -57,10 +57,11 @@ import Testing
     private static let chrome = "com.android.chrome/org.chromium.chrome.browser.ChromeTabbedActivity"
 
     /// Started from the home screen a browser shows anything; with an address, or to view one, it shows that.
-    @Test(arguments: [
-        ("android.intent.action.MAIN", String?.none, false), ("android.intent.action.VIEW", nil, true),
-        (nil, "chia.health", true), ("android.intent.action.MAIN", "chia.health", true), (nil, nil, false),
-    ] as [(String?, String?, Bool)])
+    @Test(
+        arguments: [
+            ("android.intent.action.MAIN", String?.none, false), ("android.intent.action.VIEW", nil, true),
+            (nil, "chia.health", true), ("android.intent.action.MAIN", "chia.health", true), (nil, nil, false),
+        ] as [(String?, String?, Bool)])
     func aBrowserThatWasStartedWithoutAnAddress(action: String?, host: String?, tells: Bool) throws {
         let session = ScriptedSession.shared { $0.browse(ScriptedSession.url, at: 4.5) }
         let result = try session.judge(
@@ -76,7 +77,9 @@ import Testing
                 $0.browse(ScriptedSession.url, at: 4.5)
             }
             return try session.judge(
-                session.events(starting: "com.example.app/androidx.browser.customtabs.CustomTabActivity", at: 4.4, host: "go.vendor.example"))["HR-33"]
+                session.events(
+                    starting: "com.example.app/androidx.browser.customtabs.CustomTabActivity", at: 4.4,
+                    host: "go.vendor.example"))["HR-33"]
         }
         #expect(try result(isDark: true).verdict == .inconclusive)
         #expect(try result(isDark: false).verdict == .inconclusive)

@@ -108,10 +108,11 @@ import Testing
     }
 
     /// While the person is in the browser: heartbeats are short, and a poll's moments are even.
-    @Test(arguments: [
-        ([10.0, 20, 30, 40], 33, true), ([10, 20, 30, 40], 32, false), ([10, 20], 33, false),
-        ([10, 11, 30, 41], 33, false), ([60, 70, 80, 90], 33, false),
-    ] as [([Double], Int, Bool)])
+    @Test(
+        arguments: [
+            ([10.0, 20, 30, 40], 33, true), ([10, 20, 30, 40], 32, false), ([10, 20], 33, false),
+            ([10, 11, 30, 41], 33, false), ([60, 70, 80, 90], 33, false),
+        ] as [([Double], Int, Bool)])
     func messagesAtEvenDistancesMayAsk(times: [Double], length: Int, isDoubt: Bool) throws {
         let result = try returned("HR-44") {
             for time in times { $0.message($1, Array(repeating: 0x61, count: length), at: time) }
@@ -169,27 +170,32 @@ import Testing
         return try session.judge()[rule]
     }
 
-    @Test(arguments: [
-        ("text/event-stream", "event: x\ndata: {\"order_status\":\"x\"}\n\n", ["status-key"]),
-        ("text/event-stream", "data:{\ndata:\"order_status\":\"x\"}\n\n", ["status-key"]),
-        ("text/event-stream; charset=utf-8", "data: {\"order_status\":\"x\n\n", ["status-key"]),
-        ("text/event-stream", "data: {\"a\":\"order_status\"}\n\n", []),
-        ("text/plain", "  {\"order_status\":\"x\"}", ["status-key"]),
-        ("text/plain", ")]}',\n{\"order_status\":\"x\"}", ["status-key"]),
-        ("text/plain", "a\nb\n{\"order_status\":\"x\"}", []),
-        ("application/x-ndjson", "{\"a\":1}\n{\"order_status\":\"x\"}\n", ["status-key"]),
-    ] as [(String, String, [String])]) func namesInStreamsAndLines(type: String, body: String, kinds: [String]) throws {
+    @Test(
+        arguments: [
+            ("text/event-stream", "event: x\ndata: {\"order_status\":\"x\"}\n\n", ["status-key"]),
+            ("text/event-stream", "data:{\ndata:\"order_status\":\"x\"}\n\n", ["status-key"]),
+            ("text/event-stream; charset=utf-8", "data: {\"order_status\":\"x\n\n", ["status-key"]),
+            ("text/event-stream", "data: {\"a\":\"order_status\"}\n\n", []),
+            ("text/plain", "  {\"order_status\":\"x\"}", ["status-key"]),
+            ("text/plain", ")]}',\n{\"order_status\":\"x\"}", ["status-key"]),
+            ("text/plain", "a\nb\n{\"order_status\":\"x\"}", []),
+            ("application/x-ndjson", "{\"a\":1}\n{\"order_status\":\"x\"}\n", ["status-key"]),
+        ] as [(String, String, [String])]) func namesInStreamsAndLines(type: String, body: String, kinds: [String])
+        throws
+    {
         let result = try answered("HR-60", type, body)
         #expect(result.violations == kinds, "\(result)")
     }
 
-    @Test(arguments: [
-        ("data: {\"items\":[{\"itemId\":\"a\",\n data: x\n\n", [String]()),
-        ("data: {\"items\":[{\"itemId\":\"a\",\ndata: \"hidden\":true}]}\n\n", ["hidden-item"]),
-        ("data: {\"n\":1}\n\ndata: {\"itemId\":\"a\",\"hidden\":true}\n\n", ["hidden-item"]),
-        ("data: [\"sleep-77\"]\n\n", ["hidden-id"]), ("data: [\"sleep-77\"\n\n", ["hidden-id"]),
-        ("data: {\"n\":1}\n\ndata: [\"sleep-78\"]\n\n", []),
-    ] as [(String, [String])]) func hiddenItemsInStreams(body: String, kinds: [String]) throws {
+    @Test(
+        arguments: [
+            ("data: {\"items\":[{\"itemId\":\"a\",\n data: x\n\n", [String]()),
+            ("data: {\"items\":[{\"itemId\":\"a\",\ndata: \"hidden\":true}]}\n\n", ["hidden-item"]),
+            ("data: {\"n\":1}\n\ndata: {\"itemId\":\"a\",\"hidden\":true}\n\n", ["hidden-item"]),
+            ("data: [\"sleep-77\"]\n\n", ["hidden-id"]), ("data: [\"sleep-77\"\n\n", ["hidden-id"]),
+            ("data: {\"n\":1}\n\ndata: [\"sleep-78\"]\n\n", []),
+        ] as [(String, [String])]) func hiddenItemsInStreams(body: String, kinds: [String]) throws
+    {
         let result = try answered("HR-40", "text/event-stream", body, policy: "fields: {hidden: [sleep-77]}\n")
         #expect(result.violations == kinds, "\(result)")
     }

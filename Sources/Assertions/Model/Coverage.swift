@@ -189,7 +189,9 @@ extension Session {
 
     /// An unread connection that carried something at or after an instant, and may have been to Chia or to a neutral URL's
     /// host, since no name of it is known or its address is theirs too.
-    func namelessTraffic(since instant: Instant, where mayConcern: (FlowSummary) -> Bool = { _ in true }) -> FlowSummary? {
+    func namelessTraffic(since instant: Instant, where mayConcern: (FlowSummary) -> Bool = { _ in true })
+        -> FlowSummary?
+    {
         nameless.first { flow in
             flow.darkness != nil && (flow.lastDarkData ?? .distantPast) >= instant && flow.actor.actor != .os
                 && OSNoiseHosts.service(ofPort: flow.server.port) == nil && mayConcern(flow)
@@ -206,7 +208,8 @@ extension Session {
         return InconclusiveReason(
             code: flow.names.isEmpty ? "host-unknown" : "shared-address",
             sentence: flow.names.isEmpty
-                ? "\(what), and \(consequence)" : "\(what), its address is that of a host of Chia's too, and \(consequence)",
+                ? "\(what), and \(consequence)"
+                : "\(what), its address is that of a host of Chia's too, and \(consequence)",
             remedy: "start the capture before the app and with plain DNS")
     }
 

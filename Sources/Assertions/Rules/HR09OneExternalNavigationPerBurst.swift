@@ -6,7 +6,8 @@ internal import SessionTrace
 /// The contract (CONTRACT.md, "The tap sequence" 5) has the URL opened once. Navigations are the browser's document
 /// requests. Two of which the first got no byte back are one (the browser's own retry), as are redirects that Chia issued
 /// and what a Chia page starts itself, and one that met a fault of the recorder's own and its repeat; those after a
-/// `reload` mark are not counted. A share burst that brought no URL must lead to none.
+/// `reload` mark are not counted. A share burst that brought no URL must lead to none, and after one that did the neutral URL
+/// is not opened too.
 ///
 /// Inconclusive: no tap marks; a second navigation that may be the browser's own return to the page (Back, a tab brought
 /// back), since it had gone elsewhere, or a mark says that the app was left, and the app did nothing between;
@@ -94,7 +95,8 @@ enum OneExternalNavigationPerBurst: Rule {
                 !session.isStartedByChia(navigation.first) && session.handoffURL(askedBy: navigation.first) == nil
             })
         else { return }
-        let what = "\(burst.words) on share brought the handoff URL \(urls[0].label), and the neutral URL was opened too"
+        let what =
+            "\(burst.words) on share brought the handoff URL \(urls[0].label), and the neutral URL was opened too"
         // Only to a page that it had shown before does the browser return.
         if wasOpened, let page, let why = session.perhapsReturn(further.first, after: page) {
             judgement.doubt(

@@ -68,7 +68,9 @@ enum NoBackgroundObservation: Rule {
         }
         let groups = Dictionary(grouping: messages) { [$0.subject(session.redactor)] + $0.body.keys }
         for (_, group) in groups.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-            guard let first = group.first, let period = Period(group.map(\.started.time)), period.isEven else { continue }
+            guard let first = group.first, let period = Period(group.map(\.started.time)), period.isEven else {
+                continue
+            }
             judgement.doubt(
                 "perhaps-polling",
                 "\(first.subject(session.redactor)): \(group.count) messages of one kind while the app was left, \(period.mean) apart on average, may ask again and again",
