@@ -80,9 +80,21 @@ import Testing
             }.verdict == .pass)
     }
 
+    /// A client that fails over sends the same request again, with the same key.
     @Test func aFailoverIsNoSecondOperation() throws {
-        #expect(try judge(fate: .reset) { $0.share(at: 5.2, key: ScriptedSession.key2) }.verdict == .pass)
-        #expect(try judge(fate: .reset) { $0.share(at: 5, key: ScriptedSession.key2) }.verdict == .fail)
+        #expect(try judge(fate: .reset) { $0.share(at: 5.2) }.verdict == .pass)
+        #expect(try judge(fate: .reset) { $0.share(at: 5.2, key: ScriptedSession.key2) }.verdict == .fail)
+    }
+
+    /// A request for the neutral URL of which nothing tells the sender may be its opening.
+    @Test(arguments: [
+        (4.099, false), (4.1, true), (6.099, true), (6.1, false),
+    ]) func aNeutralRequestOfAnUnknownSenderLeavesItOpen(time: Double, isOpen: Bool) throws {
+        let result = try judge { $0.exchange(.nobody, "GET", ScriptedSession.neutral, at: time) }
+        #expect(result.violations == [], "\(result)")
+        #expect((result.reason?.code == "actor-unknown") == isOpen, "\(result)")
+        let other = try judge { $0.exchange(.nobody, "GET", ScriptedSession.url, at: time) }
+        #expect(other.reason == nil, "\(other)")
     }
 
     /// A neutral tap while the request is on its way, whose page comes after its end.
