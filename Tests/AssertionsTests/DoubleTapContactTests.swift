@@ -53,6 +53,41 @@ import Testing
         #expect(result.violations == kinds, "\(result)")
     }
 
+    /// A tap on share while the request is under way joins it; one on another action, or afterwards, does not.
+    @Test(
+        arguments: [
+            (Mark.Target.share, 9.1, []), (nil, 9.1, []), (.share, 9.101, ["before-tap"]),
+            (.neutral, 9.1, ["before-tap"]),
+        ] as [(Mark.Target?, Double, [String])]) func aTapMeanwhileBeginsNothing(
+            target: Mark.Target?, second: Double, kinds: [String]
+        ) throws
+    {
+        var session = ScriptedSession.upToTap()
+        session.tap(target == nil ? nil : .share, at: 4)
+        session.share(at: 4.1, took: 5)
+        let own = session.connect(.browser, "chia.health", at: 8.5)
+        session.tap(target, at: second)
+        session.exchange(.browser, "GET", ScriptedSession.url, at: 9.2, isNavigation: true, on: own)
+        session.mark(.end, at: 90)
+        let result = try session.judge()["HR-04"]
+        #expect(result.violations == kinds, "\(result)")
+    }
+
+    /// What was looked up between the taps of a double tap was looked up for the page.
+    @Test(arguments: [
+        (Mark.Target.share, 4.5, true), (.share, 4.501, false), (.neutral, 4.5, false),
+    ]) func aLookupBetweenTheTapsIsThePages(target: Mark.Target, second: Double, isKnown: Bool) throws {
+        var session = ScriptedSession.upToTap()
+        session.tap(.share, at: 4)
+        session.share(at: 4.1)
+        session.lookup("chia.health", at: 4.3)
+        session.tap(target, at: second)
+        session.browse(ScriptedSession.url, at: 4.7)
+        session.mark(.end, at: 90)
+        let result = try session.judge()["HR-03"]
+        #expect((result.reason?.code == "actor-unknown") != isKnown, "\(result)")
+    }
+
     /// Without the page nothing tells what they were made for; a tap shortly before explains them.
     @Test(arguments: [(14.0, []), (14.001, ["before-tap"])]) func aTapShortlyBeforeExplainsThem(
         time: Double, kinds: [String]

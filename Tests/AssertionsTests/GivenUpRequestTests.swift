@@ -60,6 +60,15 @@ import Testing
         #expect(verdict["HR-08"].reason?.code == "outcome-not-seen", "\(verdict["HR-08"])")
     }
 
+    /// What began before the end of the first request knew nothing of it.
+    @Test func whatBeganBeforeTheEndIsNoRetry() throws {
+        let lost = try judge(.lost, closed: nil, key: ScriptedSession.key2)
+        #expect(lost["HR-14"].reason?.code == "outcome-not-seen", "\(lost["HR-14"])")
+        let failed = try judge(.answered, closed: nil, key: ScriptedSession.key2, status: 503)
+        #expect(failed["HR-14"].violations == [], "\(failed["HR-14"])")
+        #expect(failed["HR-08"].violations == ["overlap"], "\(failed["HR-08"])")
+    }
+
     @Test func aDeviceThatGotTheAnswerHadNotGivenUp() throws {
         let verdict = try judge(.answered, closed: 4.9)
         #expect(verdict["HR-08"].verdict == .fail, "\(verdict["HR-08"])")

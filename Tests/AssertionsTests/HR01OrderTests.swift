@@ -81,6 +81,25 @@ import Testing
         #expect((result.verdict == .fail) == (neutral > 1.95), "\(result)")
     }
 
+    /// Without tap marks, what an earlier handoff began may go on in a trace that began midway.
+    @Test(arguments: [(true, nil), (false, "start-not-seen")] as [(Bool, String?)])
+    func whatWasThereMayHaveFollowedATap(
+        startSeen: Bool, code: String?
+    ) throws {
+        var session = ScriptedSession()
+        let own = session.connect(.nobody, "chia.health", at: 1)
+        session.share(at: 4.1)
+        session.mark(.note, at: 80)
+        let events = session.events().map { event in
+            guard case .connectionOpened(var connection) = event, connection.id == own else { return event }
+            connection.startSeen = startSeen
+            return .connectionOpened(connection)
+        }
+        let result = try session.judge(events)["HR-01"]
+        #expect(result.reason?.code == code, "\(result)")
+        #expect((result.verdict == .fail) == (code == nil), "\(result)")
+    }
+
     /// A process of the system asks for no association here: who it is suffices.
     @Test(arguments: [("apsd", Verdict.pass), ("PartnerShop", .fail)])
     func aRecordedProcessOfTheSystemIsExempt(process: String, verdict: Verdict) throws {

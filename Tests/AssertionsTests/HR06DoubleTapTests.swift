@@ -44,6 +44,31 @@ import Testing
         #expect((result.verdict == .pass) == isOne, "\(result)")
     }
 
+    @Test(
+        arguments: [
+            ("item-4711-abcdef", "item-4711-abcdef", true), ("item-0815-abcdef", "item-4711-abcdef", false),
+            (nil, "item-4711-abcdef", true),
+        ] as [(String?, String?, Bool)]) func tapsOnTwoItemsAreTwoCalls(first: String?, second: String?, isOne: Bool)
+        throws
+    {
+        let result = try judge(delivered: 100.2, items: (first, second))
+        #expect((result.verdict == .pass) == isOne, "\(result)")
+    }
+
+    /// By hand the next call's mark may be late, but not before what the action tap in between led to.
+    @Test func aNextCallMarkedByHandTakesNothingAway() throws {
+        var session = ScriptedSession()
+        session.fetch(at: 0.5)
+        session.mark(.tap, .cta, at: 100, by: .person)
+        session.fetch(at: 100.5)
+        session.mark(.tap, .share, at: 101, by: .person)
+        session.share(at: 101.3)
+        session.mark(.tap, .cta, at: 103, by: .person)
+        session.mark(.end, at: 200)
+        let result = try session.judge()["HR-06"]
+        #expect(result.sentence == "1 call to action, 1 with a projection before the action tap", "\(result)")
+    }
+
     /// A good call to action says nothing of what may have followed another one unread.
     @Test func unreadSessionTrafficLeavesItOpen() throws {
         let result = try judge(delivered: 100.2) {

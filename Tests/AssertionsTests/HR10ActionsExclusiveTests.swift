@@ -124,6 +124,25 @@ import Testing
             }.verdict == .pass, "too late to be that tap's")
     }
 
+    /// The mark of the tap after it may be late, if that one opens the neutral page.
+    @Test(
+        arguments: [
+            (Mark.Target.share, 8.0, ["neutral-tap-had-effect"]), (.policy, 8, ["neutral-tap-had-effect"]),
+            (.neutral, 8, []),
+            (nil, 8, []), (.neutral, 9.6, []), (.neutral, 9.601, ["neutral-tap-had-effect"]),
+        ] as [(Mark.Target?, Double, [String])]) func theNextTapsMarkMayBeLate(
+            target: Mark.Target?, press: Double, kinds: [String]
+        ) throws
+    {
+        let result = try judge(status: 422) {
+            $0.tap(.neutral, at: 5)
+            $0.browse(ScriptedSession.neutral, at: 6.6)
+            $0.mark(.tap, target, at: press, by: .person)
+        }
+        #expect(result.violations == kinds, "\(result)")
+        #expect(!kinds.isEmpty || result.reason?.code == "late-mark", "\(result)")
+    }
+
     @Test func theClockOfATapMayLeaveItOpen() throws {
         func tapped(_ time: Double) throws -> RuleResult {
             try judge(status: 422) {

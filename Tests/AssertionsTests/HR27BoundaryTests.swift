@@ -135,6 +135,20 @@ import Testing
         #expect(result.reason?.code == code, "\(result)")
     }
 
+    /// A launch whose clock is known to 50 ms, close to the answer at 4.2 or to the opening at 5.
+    @Test(
+        arguments: [
+            (4.25, "clock-bound"), (4.251, nil), (4.949, nil), (4.95, "clock-bound"),
+        ] as [(Double, String?)]) func aLaunchOfAnotherClockMayHaveBeenElsewhere(launch: Double, code: String?) throws
+    {
+        let result = try judge {
+            $0.mark(.launch, at: launch, onTraceClock: false)
+            $0.browse(ScriptedSession.url, at: 5)
+        }
+        #expect(result.reason?.code == code, "\(result)")
+        #expect(result.violations == (code == nil ? ["without-tap"] : []), "\(result)")
+    }
+
     @Test func aTapAfterTheKillExplainsTheOpening() throws {
         let result = try judge {
             $0.mark(.kill, at: 30)

@@ -64,6 +64,59 @@ import Testing
         #expect(result.verdict == .pass, "\(result)")
     }
 
+    /// A request so long after a tap did not come of it.
+    @Test(arguments: [(29.0, []), (29.001, ["lost-tap"])]) func aTapClaimsWhatComesInTime(
+        time: Double, kinds: [String]
+    ) throws {
+        var session = ScriptedSession.upToTap()
+        session.mark(.tap, .share, at: 4, by: .person)
+        session.mark(.background, at: 4.1)
+        session.mark(.tap, .share, at: 30.5, by: .person)
+        session.share(at: time)
+        session.browse(ScriptedSession.url, at: 31)
+        session.mark(.end, at: 90)
+        let result = try session.judge()["HR-07"]
+        #expect(result.violations == kinds, "\(result)")
+    }
+
+    /// Of two presses and one request the second one is lost, unless it may be late.
+    @Test(arguments: [(7.3, []), (7.301, ["lost-tap"])]) func aLatePressIsNotLost(press: Double, kinds: [String]) throws
+    {
+        var session = ScriptedSession.upToTap()
+        session.mark(.tap, .share, at: 4, by: .person)
+        session.share(at: 4.3, status: 400)
+        session.mark(.tap, .share, at: press, by: .person)
+        session.mark(.end, at: 90)
+        let result = try session.judge()["HR-07"]
+        #expect(result.violations == kinds, "\(result)")
+    }
+
+    /// A share tap's mark may be late, but it opens no neutral page.
+    @Test func aNeutralPageIsTheNeutralTaps() throws {
+        var session = ScriptedSession.upToTap()
+        session.mark(.tap, .neutral, at: 4, by: .person)
+        session.browse(ScriptedSession.neutral, at: 4.5)
+        session.mark(.tap, .share, at: 6, by: .person)
+        session.share(at: 6.2)
+        session.browse(ScriptedSession.url, at: 6.5)
+        session.mark(.end, at: 90)
+        let verdict = try session.judge()
+        #expect(verdict["HR-09"].violations == [], "\(verdict["HR-09"])")
+        #expect(verdict["HR-25"].violations == [], "\(verdict["HR-25"])")
+    }
+
+    /// Each of two neutral taps has a page, the second one's before its late mark.
+    @Test func ofTwoPagesEachTapHasOne() throws {
+        var session = ScriptedSession.upToTap()
+        session.mark(.tap, .neutral, at: 4, by: .person)
+        session.browse(ScriptedSession.neutral, at: 4.5)
+        session.mark(.tap, .neutral, at: 8, by: .person)
+        session.browse(ScriptedSession.neutral, at: 7.5)
+        session.mark(.end, at: 90)
+        let result = try session.judge()["HR-09"]
+        #expect(result.violations == [], "\(result)")
+    }
+
     /// Marks of a script come with the tap, whatever their clock's bound.
     @Test func aScriptsMarksAreTakenAsTheyAre() throws {
         #expect(try judge(by: .script)["HR-07"].verdict == .pass)

@@ -149,13 +149,7 @@ enum NoChiaBeforeAction: Rule {
                 remedy: "mark each tap, on the neutral action too")
             return
         }
-        if hadBegun(contact, session) {
-            judgement.doubt(
-                "start-not-seen",
-                "\(what) \(gap), but the trace began midway, perhaps after a tap that is not in it",
-                remedy: Session.remedy(.startNotSeen))
-            return
-        }
+        if hadBegun(contact, session) { return doubtStart("\(what) \(gap)", &judgement) }
         if contact.actor.actor == .browser { gap += " by the browser, which was clean" }
         judgement.violation(
             contact.request == nil ? (contact.kind == .lookup ? "lookup" : "connection") : "request",
@@ -185,6 +179,12 @@ enum NoChiaBeforeAction: Rule {
     private static func hadBegun(_ contact: Contact, _ session: Session) -> Bool {
         guard !contact.beganInTrace || session.midway.map({ $0 <= contact.time }) ?? false else { return false }
         return session.mayHaveBegun(before: contact.time)
+    }
+
+    private static func doubtStart(_ what: String, _ judgement: inout Judgement) {
+        judgement.doubt(
+            "start-not-seen", "\(what), but the trace began midway, perhaps after a tap that is not in it",
+            remedy: Session.remedy(.startNotSeen))
     }
 
     /// Whether a contact before the tap, which `what` tells, may not be the app's; says so then.
@@ -257,6 +257,10 @@ enum NoChiaBeforeAction: Rule {
             }
             let isVisited = visited.map { $0 <= contact.time } ?? false
             if isExcused(contact, "\(what) \(place)", isVisited, session, &judgement) { continue }
+            if hadBegun(contact, session) {
+                doubtStart("\(what) \(place)", &judgement)
+                continue
+            }
             judgement.violation(
                 contact.request == nil ? (contact.kind == .lookup ? "lookup" : "connection") : "request",
                 "\(what) \(place)", place: [contact.role.rawValue, contact.means, contact.request?.pathTemplate ?? ""],

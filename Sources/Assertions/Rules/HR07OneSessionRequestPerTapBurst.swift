@@ -284,11 +284,17 @@ enum FailoverOverlap {
     /// Whether the earlier attempt got no byte back, and its connection ended before, or within a second after, the
     /// later one began; a client that fails over sends the same request.
     static func isFailover(_ earlier: Attempt, _ later: Attempt) -> Bool {
-        guard !earlier.last.record.wasAnswered, earlier.key == later.key else { return false }
-        switch earlier.last.record.end {
+        earlier.key == later.key && isBroken(earlier, at: later.started)
+    }
+
+    /// Whether an attempt got no byte back, and its connection was closed by the peer before an instant, or within a second
+    /// after it.
+    static func isBroken(_ attempt: Attempt, at instant: Instant) -> Bool {
+        guard !attempt.last.record.wasAnswered else { return false }
+        switch attempt.last.record.end {
         case .closed(by: .server), .reset(by: .server, _), .unprocessed: break
         default: return false
         }
-        return earlier.ended.nanoseconds(since: later.started) <= window.count
+        return attempt.ended.nanoseconds(since: instant) <= window.count
     }
 }

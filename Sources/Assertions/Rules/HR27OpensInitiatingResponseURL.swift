@@ -104,15 +104,26 @@ enum OpensInitiatingResponseURL: Rule {
         }
         // A tap has had its page with the first opening.
         let starts: Set<Mark.Kind> = before == nil ? [.launch] : [.launch, .foreground, .restore]
+        let from = max(since, before?.started ?? since)
         func last(_ kinds: Set<Mark.Kind>) -> Mark? {
             session.marks(kinds).last {
-                $0.span.earliest > max(since, before?.started ?? since) && $0.span.latest < opening.started
+                $0.span.earliest > from && $0.span.latest < opening.started
             }
         }
         func isTapped(since mark: Mark) -> Bool {
             session.shareBursts.contains { $0.reach > mark.span.earliest && $0.reach <= opening.started }
         }
         if before == nil || !session.taps.isEmpty, let start = last(starts), !isTapped(since: start) {
+            let bound = session.bound(of: start).count
+            guard start.span.earliest.nanoseconds(since: from) > bound,
+                opening.started.nanoseconds(since: start.span.latest) > bound
+            else {
+                judgement.doubt(
+                    "clock-bound",
+                    "\(url.label) was opened \(ago(start.span.earliest)) after the app's \(start.kind.rawValue), which is known to ±\(Nanoseconds(bound))",
+                    remedy: "send the marks through the trace's own clock, from the test script")
+                return false
+            }
             return violation(
                 "without-tap",
                 "\(ago(start.span.earliest)) after the app's \(start.kind.rawValue), without a share tap since")

@@ -39,7 +39,10 @@ struct HTTP1LateRequestTests {
         #expect(
             told.dropFirst(2)
                 == (isAnswered
-                    ? [alone, "start 2 HTTP/1.1 GET /b h", "exchange 2 GET /b [] \(started)-\(started) 200 [B] 6-6 complete"]
+                    ? [
+                        alone, "start 2 HTTP/1.1 GET /b h",
+                        "exchange 2 GET /b [] \(started)-\(started) 200 [B] 6-6 complete",
+                    ]
                     : [
                         alone, "exchange 2 no request 200 [B] 6-6 complete !unexpected", "start 3 HTTP/1.1 GET /b h",
                         "exchange 3 GET /b [] 7-7 no response trace ended",
