@@ -25,7 +25,7 @@ import Testing
         return try session.judge()
     }
 
-    @Test(arguments: [Fate.lost, .deliveryUnknown, .notSeen, .reset])
+    @Test(arguments: [Fate.lost, .deliveryUnknown, .reset])
     func whatComesAfterTheCloseIsARetry(fate: Fate) throws {
         let verdict = try judge(fate, closed: 4.9)
         for rule in ["HR-07", "HR-08", "HR-10", "HR-14"] {
@@ -38,15 +38,35 @@ import Testing
         #expect(verdict["HR-14"].verdict == .fail, "\(verdict["HR-14"])")
     }
 
-    @Test(arguments: [Fate.lost, .notSeen])
-    func aRequestBeforeTheCloseOverlaps(fate: Fate) throws {
-        let verdict = try judge(fate, closed: 5.05)
+    @Test func aRequestBeforeTheCloseOverlaps() throws {
+        let verdict = try judge(.lost, closed: 5.05)
         #expect(verdict["HR-08"].verdict == .fail, "\(verdict["HR-08"])")
+    }
+
+    /// The answer may be in the hole, and then the device had it long before it closed.
+    @Test func aHoleThatMayHideTheAnswerLeavesTheEndOpen() throws {
+        let during = try judge(.notSeen, closed: 5.05, key: ScriptedSession.key2)
+        for rule in ["HR-07", "HR-08", "HR-10", "HR-14"] {
+            #expect(during[rule].reason?.code == "outcome-not-seen", "\(rule): \(during[rule])")
+        }
+        let after = try judge(.notSeen, closed: 4.9)
+        for rule in ["HR-08", "HR-10"] { #expect(after[rule].verdict == .pass, "\(rule): \(after[rule])") }
+        #expect(after["HR-07"].reason?.code == "outcome-not-seen", "\(after["HR-07"])")
+        #expect(after["HR-14"].verdict == .notApplicable, "\(after["HR-14"])")
     }
 
     @Test func withoutACloseItIsNotKnownWhenTheDeviceGaveUp() throws {
         let verdict = try judge(.lost, closed: nil)
         #expect(verdict["HR-08"].reason?.code == "outcome-not-seen", "\(verdict["HR-08"])")
+    }
+
+    /// What began before the end of the first request knew nothing of it.
+    @Test func whatBeganBeforeTheEndIsNoRetry() throws {
+        let lost = try judge(.lost, closed: nil, key: ScriptedSession.key2)
+        #expect(lost["HR-14"].reason?.code == "outcome-not-seen", "\(lost["HR-14"])")
+        let failed = try judge(.answered, closed: nil, key: ScriptedSession.key2, status: 503)
+        #expect(failed["HR-14"].violations == [], "\(failed["HR-14"])")
+        #expect(failed["HR-08"].violations == ["overlap"], "\(failed["HR-08"])")
     }
 
     @Test func aDeviceThatGotTheAnswerHadNotGivenUp() throws {

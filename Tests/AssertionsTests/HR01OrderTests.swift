@@ -48,6 +48,58 @@ import Testing
         #expect(neutral.verdict == .pass && neutral.information.isEmpty, "\(neutral)")
     }
 
+    /// A page that the browser opened loads what it needs, before any session request and after a rejected one.
+    @Test(arguments: [(201, ScriptedSession.Who.browser), (422, .browser), (201, .nobody), (201, .app)])
+    func whatAnOpenedPageLoadsIsNotTheApps(status: Int, who: ScriptedSession.Who) throws {
+        var session = ScriptedSession()
+        session.mark(.browserClean, at: 0.1)
+        session.projection(at: 0.5)
+        session.browse(ScriptedSession.neutral, at: 2)
+        session.exchange(who, "GET", "https://www.chia.health/a.css", at: 2.3)
+        session.share(at: 4.1, status: status)
+        session.exchange(who, "GET", "https://www.chia.health/b.css", at: 6)
+        session.mark(.note, at: 80)
+        let result = try session.judge()["HR-01"]
+        switch who {
+        case .browser:
+            #expect(result.verdict == .pass && result.information.contains("not-the-app"), "\(result)")
+        case .nobody: #expect(result.reason?.code == "actor-unknown", "\(result)")
+        default: #expect(result.violations.contains("request"), "\(result)")
+        }
+    }
+
+    /// Before the page, or on another page than the neutral one, the browser has no reason to contact Chia.
+    @Test(arguments: [1.9, 3.9]) func whatNoOpenedPageLoadedIsHeldAgainstTheApp(neutral: Double) throws {
+        var session = ScriptedSession()
+        session.mark(.browserClean, at: 0.1)
+        session.projection(at: 0.5)
+        session.exchange(.browser, "GET", "https://www.chia.health/a.css", at: 1.95)
+        session.browse(ScriptedSession.neutral, at: neutral)
+        session.share(at: 4.1)
+        session.mark(.note, at: 80)
+        let result = try session.judge()["HR-01"]
+        #expect((result.verdict == .fail) == (neutral > 1.95), "\(result)")
+    }
+
+    /// Without tap marks, what an earlier handoff began may go on in a trace that began midway.
+    @Test(arguments: [(true, nil), (false, "start-not-seen")] as [(Bool, String?)])
+    func whatWasThereMayHaveFollowedATap(
+        startSeen: Bool, code: String?
+    ) throws {
+        var session = ScriptedSession()
+        let own = session.connect(.nobody, "chia.health", at: 1)
+        session.share(at: 4.1)
+        session.mark(.note, at: 80)
+        let events = session.events().map { event in
+            guard case .connectionOpened(var connection) = event, connection.id == own else { return event }
+            connection.startSeen = startSeen
+            return .connectionOpened(connection)
+        }
+        let result = try session.judge(events)["HR-01"]
+        #expect(result.reason?.code == code, "\(result)")
+        #expect((result.verdict == .fail) == (code == nil), "\(result)")
+    }
+
     /// A process of the system asks for no association here: who it is suffices.
     @Test(arguments: [("apsd", Verdict.pass), ("PartnerShop", .fail)])
     func aRecordedProcessOfTheSystemIsExempt(process: String, verdict: Verdict) throws {

@@ -66,6 +66,31 @@ import Testing
             $0.share(at: 4.5)
         }
         #expect(result.verdict == .pass, "\(result)")
+        let other = try judge {
+            $0.tap(.share, at: 4)
+            $0.share(at: 4.05, took: 0.5, fate: .reset)
+            $0.share(at: 4.5, key: ScriptedSession.key2)
+        }
+        #expect(other.violations == ["second-key"], "\(other)")
+    }
+
+    /// Whether the device had the rejection is not known, as HR-15 says too.
+    @Test(
+        arguments: [
+            (ScriptedSession.key1, nil, "delivery-unknown"), (ScriptedSession.key2, nil, nil),
+            (ScriptedSession.key1, 4.6, nil),
+        ] as [(String, Double?, String?)]) func aRejectionThatPerhapsNeverCameMayBeRetried(
+            key: String, tap: Double?, code: String?
+        ) throws
+    {
+        let result = try judge {
+            $0.tap(.share, at: 4)
+            $0.share(at: 4.05, status: 422, fate: .deliveryUnknown)
+            if let tap { $0.tap(.share, at: tap - 0.3) }
+            $0.share(at: 5, key: key)
+        }
+        #expect(result.reason?.code == code, "\(result)")
+        #expect((result.verdict == .fail) == (code == nil), "\(result)")
     }
 
     @Test(arguments: [(ScriptedSession.Fate.notSeen, "outcome-not-seen"), (.deliveryUnknown, "delivery-unknown")])
@@ -265,7 +290,7 @@ import Testing
     @Test func twoKeysThatOverlapFail() throws {
         #expect(try judge(first: (2, 201, .answered), second: 5) == ["second-key"])
         #expect(try judge(first: (1, 201, .answered), second: 5) == [])
-        #expect(try judge(first: (1, 0, .reset), second: 4.9) == [], "a failover")
+        #expect(try judge(first: (1, 0, .reset), second: 4.9) == ["second-key"], "a failover keeps the key")
     }
 
     @Test func afterAnUncertainEndANewKeyIsAnotherRules() throws {

@@ -338,6 +338,11 @@ import Testing
         }
         #expect(result.verdict == .pass)
         #expect(result.findings.contains { $0.kind == "failover" })
+        let other = try judge {
+            $0.share(at: 4.1, took: 0.5, fate: .reset)
+            $0.share(at: 4.55, key: ScriptedSession.key2)
+        }
+        #expect(other.violations == ["overlap"], "\(other)")
     }
 
     @Test func aCloseSeenTooLateIsNoFailover() throws {

@@ -80,9 +80,21 @@ import Testing
             }.verdict == .pass)
     }
 
+    /// A client that fails over sends the same request again, with the same key.
     @Test func aFailoverIsNoSecondOperation() throws {
-        #expect(try judge(fate: .reset) { $0.share(at: 5.2, key: ScriptedSession.key2) }.verdict == .pass)
-        #expect(try judge(fate: .reset) { $0.share(at: 5, key: ScriptedSession.key2) }.verdict == .fail)
+        #expect(try judge(fate: .reset) { $0.share(at: 5.2) }.verdict == .pass)
+        #expect(try judge(fate: .reset) { $0.share(at: 5.2, key: ScriptedSession.key2) }.verdict == .fail)
+    }
+
+    /// A request for the neutral URL of which nothing tells the sender may be its opening.
+    @Test(arguments: [
+        (4.099, false), (4.1, true), (6.099, true), (6.1, false),
+    ]) func aNeutralRequestOfAnUnknownSenderLeavesItOpen(time: Double, isOpen: Bool) throws {
+        let result = try judge { $0.exchange(.nobody, "GET", ScriptedSession.neutral, at: time) }
+        #expect(result.violations == [], "\(result)")
+        #expect((result.reason?.code == "actor-unknown") == isOpen, "\(result)")
+        let other = try judge { $0.exchange(.nobody, "GET", ScriptedSession.url, at: time) }
+        #expect(other.reason == nil, "\(other)")
     }
 
     /// A neutral tap while the request is on its way, whose page comes after its end.
@@ -110,6 +122,25 @@ import Testing
                 $0.tap(.neutral, at: 5)
                 $0.browse(ScriptedSession.neutral, at: 15.001)
             }.verdict == .pass, "too late to be that tap's")
+    }
+
+    /// The mark of the tap after it may be late, if that one opens the neutral page.
+    @Test(
+        arguments: [
+            (Mark.Target.share, 8.0, ["neutral-tap-had-effect"]), (.policy, 8, ["neutral-tap-had-effect"]),
+            (.neutral, 8, []),
+            (nil, 8, []), (.neutral, 9.6, []), (.neutral, 9.601, ["neutral-tap-had-effect"]),
+        ] as [(Mark.Target?, Double, [String])]) func theNextTapsMarkMayBeLate(
+            target: Mark.Target?, press: Double, kinds: [String]
+        ) throws
+    {
+        let result = try judge(status: 422) {
+            $0.tap(.neutral, at: 5)
+            $0.browse(ScriptedSession.neutral, at: 6.6)
+            $0.mark(.tap, target, at: press, by: .person)
+        }
+        #expect(result.violations == kinds, "\(result)")
+        #expect(!kinds.isEmpty || result.reason?.code == "late-mark", "\(result)")
     }
 
     @Test func theClockOfATapMayLeaveItOpen() throws {

@@ -119,6 +119,55 @@ import Testing
         #expect(try session.judge()["HR-27"].violations == ["without-tap"])
     }
 
+    /// An app that was killed opens nothing: the browser had the URL already. If nothing says that it was handed over
+    /// before, the app may have been started again unmarked.
+    @Test(
+        arguments: [
+            (4.25, nil), (4.3, nil), (4.301, "launch-not-marked"), (nil, "launch-not-marked"),
+        ] as [(Double?, String?)]) func aKilledAppOpensNothing(opened: Double?, code: String?) throws
+    {
+        let result = try judge {
+            if let opened { $0.mark(.opened, at: opened) }
+            $0.mark(.kill, at: 4.3)
+            $0.browse(ScriptedSession.url, at: 4.5)
+        }
+        #expect(result.violations == [], "\(result)")
+        #expect(result.reason?.code == code, "\(result)")
+    }
+
+    /// A launch whose clock is known to 50 ms, close to the answer at 4.2 or to the opening at 5.
+    @Test(
+        arguments: [
+            (4.25, "clock-bound"), (4.251, nil), (4.949, nil), (4.95, "clock-bound"),
+        ] as [(Double, String?)]) func aLaunchOfAnotherClockMayHaveBeenElsewhere(launch: Double, code: String?) throws
+    {
+        let result = try judge {
+            $0.mark(.launch, at: launch, onTraceClock: false)
+            $0.browse(ScriptedSession.url, at: 5)
+        }
+        #expect(result.reason?.code == code, "\(result)")
+        #expect(result.violations == (code == nil ? ["without-tap"] : []), "\(result)")
+    }
+
+    @Test func aTapAfterTheKillExplainsTheOpening() throws {
+        let result = try judge {
+            $0.mark(.kill, at: 30)
+            $0.tap(.share, at: 30.5)
+            $0.browse(ScriptedSession.url, at: 31)
+        }
+        #expect(result.verdict == .pass, "\(result)")
+    }
+
+    @Test func aLaunchAfterTheKillIsHeldAgainstTheApp() throws {
+        let result = try judge {
+            $0.mark(.opened, at: 4.3)
+            $0.mark(.kill, at: 30)
+            $0.mark(.launch, at: 30.5)
+            $0.browse(ScriptedSession.url, at: 31)
+        }
+        #expect(result.violations == ["without-tap"], "\(result)")
+    }
+
     // MARK: opened again
 
     /// A tap has had its page with the first opening, and what the app opens on coming back it had stored.
@@ -179,6 +228,13 @@ import Testing
     private func judge(
         isClean: Bool = true, share: Double? = 4.1, took: Double = 0.1, _ build: (inout ScriptedSession) -> Void
     ) throws -> RuleResult {
+        let (session, events) = judging(isClean: isClean, share: share, took: took, build)
+        return try session.judge(events)["HR-27"]
+    }
+
+    private func judging(
+        isClean: Bool = true, share: Double? = 4.1, took: Double = 0.1, _ build: (inout ScriptedSession) -> Void
+    ) -> (ScriptedSession, [SessionEvent]) {
         var session = ScriptedSession()
         session.mark(.launch, at: 0)
         if isClean { session.mark(.browserClean, at: 0.1) }
@@ -187,7 +243,7 @@ import Testing
         if let share { session.share(at: share, took: took) }
         build(&session)
         session.mark(.end, at: 90)
-        return try session.judge()["HR-27"]
+        return (session, session.events())
     }
 
     private static func open(_ session: inout ScriptedSession, at time: Double) {
@@ -236,6 +292,47 @@ import Testing
             Self.open(&$0, at: 4.5)
         }
         #expect(other.violations == ["foreign-url"], "another host brings none: \(other)")
+    }
+
+    /// An answer may be in a hole of the host's, or stand in the trace without its request.
+    @Test(
+        arguments: [
+            ("api.partner.example", Side.server, false), ("api.partner.example", nil, false),
+            ("api.partner.example", .client, true), ("sdk.vendor.example", .server, true),
+        ] as [(String, Side?, Bool)]) func aHoleOfTheHostsMayHideTheAnswer(
+            host: String, side: Side?, isOfApp: Bool
+        ) throws
+    {
+        let result = try judge {
+            let id = $0.connect(.app, host, at: 4.2)
+            $0.blindSpot(.tcpHole, from: side, at: 4.3, until: 4.4, on: id)
+            Self.open(&$0, at: 4.5)
+        }
+        #expect(result.violations == (isOfApp ? ["foreign-url"] : []), "\(result)")
+    }
+
+    @Test(arguments: [(ScriptedSession.otherURL, false), ("https://chia.health/nothing", true)])
+    func anAnswerWithoutItsRequestMayHaveBroughtIt(url: String, isOfApp: Bool) throws {
+        let result = try judge {
+            let id = $0.connect(.app, "api.partner.example", at: 4.2)
+            $0.strayAnswer(#"{"url":"\#(url)"}"#, on: id, at: 4.3, isPushed: false)
+            Self.open(&$0, at: 4.5)
+        }
+        #expect(result.violations == (isOfApp ? ["foreign-url"] : []), "\(result)")
+    }
+
+    @Test func anAnswerThatAHoleCutMayHaveBroughtIt() throws {
+        let events = judging {
+            $0.share(at: 4.3, key: ScriptedSession.key2, status: 503)
+            Self.open(&$0, at: 4.6)
+        }
+        #expect(try events.0.judge(events.1)["HR-27"].violations == ["foreign-url"])
+        let cut = events.1.map { event in
+            guard case .exchange(var exchange) = event, exchange.response?.status == 503 else { return event }
+            exchange.end = .notSeen
+            return .exchange(exchange)
+        }
+        #expect(try events.0.judge(cut)["HR-27"].violations == [])
     }
 
     /// A browser that had tabs brings them again when it starts, and it starts for the page of the tap.

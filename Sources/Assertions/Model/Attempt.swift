@@ -86,11 +86,17 @@ struct AttemptCounter {
     let policy: Policy
 
     func attempts(of requests: [SessionRequest]) -> [Attempt] {
-        let shapes = Set(requests.filter(\.hasSessionShape).map(Self.place))
-        let chosen = requests.filter { $0.matchesTemplate || shapes.contains(Self.place($0)) }
-        let others = requests.filter { !($0.matchesTemplate || shapes.contains(Self.place($0))) }
+        let shaped = requests.filter(\.hasSessionShape)
+        let places = Set(shaped.map(Self.place))
+        let keys = Set(shaped.compactMap(\.key))
+        /// A place that an answer alone told may serve other requests too, with keys of their own.
+        func isOne(_ request: SessionRequest) -> Bool {
+            request.matchesTemplate || request.hasSessionShape
+                || places.contains(Self.place(request))
+                    && (request.saysItIsOne || request.key.map(keys.contains) ?? false)
+        }
         // A redirect's target is another place, but the same attempt.
-        let ordered = (chosen + others).sorted {
+        let ordered = requests.sorted {
             ($0.record.started.time, $0.record.started.number, $0.record.id)
                 < ($1.record.started.time, $1.record.started.number, $1.record.id)
         }
@@ -105,7 +111,7 @@ struct AttemptCounter {
                 }
                 continue
             }
-            guard request.matchesTemplate || shapes.contains(Self.place(request)) else { continue }
+            guard isOne(request) else { continue }
             attempts.append(
                 Attempt(
                     number: attempts.count + 1, messages: [request], collapses: [], outcome: .notSeen,
@@ -137,7 +143,10 @@ struct AttemptCounter {
             guard request.isResend(of: last) || (request.keys.isEmpty && last.keys.isEmpty && request.body == last.body)
             else { continue }
             let record = last.record
-            if let mine = request.record.client?.address, let other = record.client?.address, mine != other {
+            // A device has an address of each family, and may go on with the other one; a proxy's other side has its own.
+            if let mine = request.record.client?.address, let other = record.client?.address, mine != other,
+                mine.isIPv4 == other.isIPv4
+            {
                 let isInside =
                     request.record.started.time >= record.started.time
                     && request.record.ended.time <= record.ended.time
@@ -169,11 +178,15 @@ struct AttemptCounter {
 
     /// RULES 0.3. A response counts only if it was delivered to the device.
     func outcome(of request: SessionRequest) -> AttemptOutcome {
-        if request.givenUp != nil, request.record.end != .unprocessed { return .uncertain }
         let status = request.record.status
+        let lacksAnswer = status == 0 || (200..<300).contains(status) && request.answer.url == nil
+        // The answer may be in the hole: who closes after having had it gives nothing up.
+        if request.record.end == .notSeen, lacksAnswer { return .notSeen }
+        if request.givenUp != nil, request.record.end != .unprocessed { return .uncertain }
         switch request.record.end {
-        case .notSeen, .traceEnded:
-            if status == 0 || (200..<300).contains(status) && request.answer.url == nil { return .notSeen }
+        case .notSeen: break
+        case .traceEnded:
+            if lacksAnswer { return .notSeen }
         case .closed, .reset:
             return .uncertain
         case .unprocessed:

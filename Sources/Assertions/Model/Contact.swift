@@ -58,12 +58,11 @@ struct ContactBook {
     /// A lookup comes this long before its connection, at most.
     static let lookupWindow = Nanoseconds.seconds(10)
 
-    /// `taps` are the moments of tap marks.
+    /// `taps` are the moments of taps, in order.
     init(
         roles: HostRoles, flows: [FlowSummary], lookups: [LookupRecord], requests: [RequestRecord], taps: [Instant]
     ) {
         self.roles = roles
-        let taps = taps.sorted()
         let flowsByID = Dictionary(flows.map { ($0.id, $0) }) { first, _ in first }
         var byFlow: [ConnectionID: [RequestRecord]] = [:]
         for request in requests { byFlow[request.id.connection, default: []].append(request) }

@@ -158,6 +158,24 @@ extension Session {
         doubtCapture(&judgement)
     }
 
+    /// What it rests on that no name before an instant is Chia's.
+    func assumeNames(before instant: Instant, _ judgement: inout Judgement) {
+        if usesEncryptedResolver {
+            judgement.assume("encrypted-dns", "the device resolved names out of sight; lookups were not seen")
+        }
+        assumeShownNames(before: instant, &judgement)
+    }
+
+    /// A ClientHello that is encrypted within another one hides the name that is asked for; browsers send what looks like
+    /// one, too (RFC 9849 §6.2), and nothing tells the two apart.
+    func assumeShownNames(before instant: Instant, _ judgement: inout Judgement) {
+        guard let hiddenName, hiddenName < instant else { return }
+        judgement.assume(
+            "ech-or-grease",
+            "unread connections offer encrypted_client_hello; the names that they show are taken for the ones asked for"
+        )
+    }
+
     /// Unread connections of which no name is known, before an instant or at any time, may have been to Chia.
     ///
     /// - Parameters:
@@ -228,6 +246,24 @@ extension Session {
     /// `exceptBrowser` leaves out connections that are known to be the browser's; `exceptSafari` takes those that a
     /// recorded process says are Safari's for its own navigation, since no app can make it fetch anything.
     func doubtChiaHoles(exceptBrowser: Bool, exceptSafari: Bool = false, _ judgement: inout Judgement) {
+        doubtNamelessChia(exceptBrowser: exceptBrowser, exceptSafari: exceptSafari, &judgement)
+        doubtNamedChiaHoles(exceptBrowser: exceptBrowser, exceptSafari: exceptSafari, &judgement)
+    }
+
+    private func doubtNamelessChia(exceptBrowser: Bool, exceptSafari: Bool, _ judgement: inout Judgement) {
+        guard let since = (urls.map(\.since) + neutralURLs.map(\.since)).min(),
+            let flow = namelessTraffic(
+                since: since,
+                where: {
+                    !(exceptBrowser && $0.actor.actor == .browser) && !(exceptSafari && $0.actor.isSafari)
+                })
+        else { return }
+        let reason = Self.unnamed(flow, "may be Chia's, and hold a request for a handoff or neutral URL")
+        judgement.doubt(reason.code, reason.sentence, remedy: reason.remedy)
+    }
+
+    /// The same for connections whose name is known alone.
+    func doubtNamedChiaHoles(exceptBrowser: Bool, exceptSafari: Bool = false, _ judgement: inout Judgement) {
         var owners: [ConnectionID: ActorReading] = [:]
         if exceptBrowser || exceptSafari {
             for contact in contacts where contact.kind == .connection {

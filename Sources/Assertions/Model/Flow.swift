@@ -6,6 +6,8 @@ struct Flow: Sendable {
     /// SNI.
     var serverName: HostName?
     var ja4: String?
+    /// Whether its ClientHello may hide another name (Encrypted Client Hello, or what looks like it).
+    var mayHideName = false
     /// The packet that completed the first ClientHello.
     var hello: PacketReference?
     /// Hosts that requests on it named, first ones.

@@ -23,8 +23,14 @@ struct MarkBook: Sendable {
         marks.append(mark)
     }
 
-    /// The moments of tap marks, as they were sent.
-    var tapTimes: [Instant] { marks.filter { $0.kind == .tap }.map(\.span.earliest) }
+    /// The moments of tap marks, as they were sent, in order, without those that only repeat one within `doubleTap`.
+    func tapTimes(doubleTap: Nanoseconds) -> [Instant] {
+        let taps = marks.filter { $0.kind == .tap }.sorted(by: Self.isEarlier)
+        return taps.indices.filter { index in
+            guard index > 0, taps[index].target == taps[index - 1].target else { return true }
+            return taps[index].span.earliest.nanoseconds(since: taps[index - 1].span.earliest) > doubleTap.count
+        }.map { taps[$0].span.earliest }
+    }
 
     /// Marks by what they say, in order of time.
     struct Reading: Sendable {

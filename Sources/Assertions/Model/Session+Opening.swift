@@ -3,9 +3,11 @@ internal import SessionTrace
 extension Session {
     /// Whether a contact belongs to the browser's opening of a handoff URL that exists already, or of a neutral URL:
     /// the request itself, or the lookup and connection just before it.
-    /// What came before an action tap was not made for the page that was opened after it.
+    /// What came before an action tap was not made for the page that was opened after it, and nothing that is no page is
+    /// asked for ahead of it.
     func isOpening(_ contact: Contact) -> Bool {
         contact.actor.actor == .browser
+            && contact.request.map { $0.isNavigation || $0.method == "CONNECT" } ?? true
             && index.hasOpening(on: contact.host, from: contact.time, within: ContactBook.lookupWindow)
     }
 

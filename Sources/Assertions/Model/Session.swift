@@ -70,6 +70,8 @@ struct Session {
     let tallies: [HostName: HostTally]
     let dark: [HostName: DarkTraffic.Host]
     let nameless: [FlowSummary]
+    /// When the first unread connection was opened whose ClientHello may hide another name than it shows.
+    let hiddenName: Instant?
     let lookupsSeen: Bool
     let blindSpots: [BlindRecord]
     let givenUp: [String: Int]
@@ -127,6 +129,38 @@ struct Session {
         return answered.map { isLeft(from: $0, to: attempt.started) } ?? false ? nil : index
     }
 
+    /// From when on what happens may be of the burst after one, of either kind. A share tap opens no neutral page, however
+    /// late its mark is.
+    func reach(after burst: Burst) -> Instant {
+        bursts.lazy.filter { $0.started > burst.lastTap.span.earliest }
+            .map { burst.target == .neutral && $0.target == .share ? $0.started : $0.reach }.min() ?? .distantFuture
+    }
+
+    /// Taps that act, in order, without those that join an earlier one: the further taps of a double tap, and those on share
+    /// while a session request is under way.
+    var leadingTaps: [Tap] {
+        var leading: [Tap] = []
+        var last: Tap?
+        for tap in taps.filter(\.isAction).sorted(by: { $0.span.earliest < $1.span.earliest }) {
+            let isFurther = last.map { tap.repeats($0, within: policy.timing.doubleTap) } ?? false
+            let joins =
+                (tap.target == .share || tap.target == nil)
+                && attempts.contains { attempt in
+                    attempt.started < tap.span.earliest && tap.span.earliest <= attempt.ended
+                        && leading.contains { $0.target == tap.target && $0.reach <= attempt.started }
+                }
+            if !isFurther, !joins { leading.append(tap) }
+            last = tap
+        }
+        return leading
+    }
+
+    /// Whether the trace began midway, and nothing in it before an instant says that the app waited for a tap.
+    func mayHaveBegun(before instant: Instant) -> Bool {
+        !hasMark([.launch, .foreground, .restore], from: .distantPast, to: instant)
+            && !projections.contains { $0.record.started.time <= instant }
+    }
+
     /// Whether the app was left between two instants: a mark says so, or the browser opened a page of Chia.
     func isLeft(from: Instant, to: Instant) -> Bool {
         hasMark([.opened, .background, .foreground, .launch, .kill, .return, .restore], from: from, to: to)
@@ -167,11 +201,11 @@ struct Burst: Hashable, Sendable {
     var taps: [Tap]
     /// Whether its taps name no target.
     var isGeneric: Bool
+    /// The earliest moment that may belong to it.
+    var reach: Instant
     /// The earliest moment of the next burst on this target, or the end of time.
     var end: Instant
 
-    /// The earliest moment that may belong to it.
-    var reach: Instant { taps[0].reach }
     var started: Instant { taps[0].span.earliest }
     var lastTap: Tap { taps[taps.count - 1] }
     /// From the first to the last tap.

@@ -51,6 +51,9 @@ extension SessionModel {
             }
         }
         if let darkness = summary.darkness, let name = summary.names.first {
+            if flow.mayHideName, roles.role(of: name) != .osNoise {
+                hiddenName = min(hiddenName ?? .distantFuture, summary.opened.time)
+            }
             if darkness == .leafRefused || darkness == .leafSuspected {
                 if refusals.count < limits.namelessConnections { refusals.append(summary) } else { giveUp("refusals") }
             } else {

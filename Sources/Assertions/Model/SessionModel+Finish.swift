@@ -29,7 +29,8 @@ extension SessionModel {
         resolveNameless(roles)
         nameBypasses()
         let contacts = ContactBook(
-            roles: roles, flows: allChiaFlows(roles), lookups: lookups, requests: chiaRequests, taps: marks.tapTimes)
+            roles: roles, flows: allChiaFlows(roles), lookups: lookups, requests: chiaRequests,
+            taps: marks.tapTimes(doubleTap: policy.timing.doubleTap))
         let urls = handoffURLs(attempts)
         let reactions = (attempts.map(\.started) + contacts.contacts.map(\.time)).sorted()
         let reading = marks.read(timing: policy.timing, trace: summary.span) { instant in
@@ -41,8 +42,9 @@ extension SessionModel {
         }
         let book = ProjectionBook(projections, limit: limits.projectionSightings)
         let opened = chiaRequests.filter { $0.actor.actor == .browser && $0.isNavigation }.map(\.started.time)
+            .sorted()
         let bursts = BurstFinder(
-            doubleTap: policy.timing.doubleTap, attempts: attempts, marks: reading.marks, navigations: opened
+            timing: policy.timing, attempts: attempts, marks: reading.marks, navigations: opened
         ).bursts(of: reading.taps)
         for (table, isFull) in [
             ("names", names.isFull), ("marks", marks.isFull), ("unread hosts", dark.isFull),
@@ -82,7 +84,7 @@ extension SessionModel {
             stacks: stacks, browsing: sortedBrowsing(),
             activities: activities.sorted { $0.span.earliest < $1.span.earliest },
             appRequests: appRequests, browserRequests: browserRequests, midway: midway, tallies: tallies,
-            dark: dark.hosts, nameless: nameless,
+            dark: dark.hosts, nameless: nameless, hiddenName: hiddenName,
             lookupsSeen: !names.addresses.isEmpty || !names.aliases.isEmpty || !lookups.isEmpty,
             blindSpots: blindSpots.sorted {
                 ($0.spot.span.earliest, $0.spot.noticed.number) < ($1.spot.span.earliest, $1.spot.noticed.number)

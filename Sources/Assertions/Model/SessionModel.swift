@@ -105,6 +105,8 @@ struct SessionModel: Sendable {
     var firstTime: Instant?
     /// Tables that were full, with the number of things that they could not take.
     var givenUp: [String: Int] = [:]
+    /// When the first unread connection was opened whose ClientHello may hide another name than it shows.
+    var hiddenName: Instant?
 
     /// Connections that wait for late words.
     static let lingering = 1_024
@@ -206,6 +208,7 @@ struct SessionModel: Sendable {
         if flow.serverName == nil { flow.serverName = hello.serverName }
         if flow.ja4 == nil { flow.ja4 = hello.ja4 }
         if flow.hello == nil { flow.hello = hello.seen }
+        if hello.hasEncryptedClientHello { flow.mayHideName = true }
         flows[hello.connection] = flow
         search(hello, flow)
     }

@@ -45,6 +45,19 @@ struct Tap: Hashable, Sendable {
         span.earliest.advanced(byNanoseconds: -(isByHand ? Self.lateMark.count : clockBound.count))
     }
 
+    /// How long it came after another one. By hand a tap comes some time after its key press, so that the presses' distance
+    /// is all that is known.
+    func nanoseconds(after other: Tap) -> Int64 {
+        span.earliest.nanoseconds(since: isByHand ? other.span.earliest : other.span.latest)
+    }
+
+    /// Whether it may be the further tap of a double tap that `other` began: on the same target, and on no other item.
+    func repeats(_ other: Tap, within doubleTap: Nanoseconds) -> Bool {
+        guard target == other.target, nanoseconds(after: other) <= doubleTap.count else { return false }
+        guard let item, let before = other.item else { return true }
+        return item == before
+    }
+
     /// Whether this is a tap that acts (HR-01): share, neutral, policy, or one without a target.
     var isAction: Bool {
         switch target {

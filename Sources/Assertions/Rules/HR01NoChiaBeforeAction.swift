@@ -8,10 +8,11 @@ internal import SessionTrace
 /// moment of the next action tap is a definite violation; one within what the mark's clock is known to is not decided.
 ///
 /// A tap permits contact until the app comes back (launch, foreground, restore, or a projection after the visit), a
-/// policy tap until the next mark. What a Chia page in the browser does later is not the app's.
+/// policy tap until the next mark, a share tap until its request was rejected. What a Chia page in the browser does later is
+/// not the app's.
 ///
-/// Inconclusive: no tap mark and no attempt; contact within the clock's bound or just before a hand-made mark; a browser
-/// that was not clean; connections without any name; a bypass.
+/// Inconclusive: no tap mark and no attempt; contact within the clock's bound or just before a hand-made mark; contact of
+/// nobody's after a rejection; a browser that was not clean; connections without any name; a bypass.
 enum NoChiaBeforeAction: Rule {
     static let description = RuleDescription(
         id: "HR-01", name: "no-chia-before-action", severity: .error,
@@ -31,6 +32,7 @@ enum NoChiaBeforeAction: Rule {
         }
         let first = actions.first?.span.earliest ?? session.attempts.map(\.started).min()
         if let first { session.doubtNames(before: first, &judgement) }
+        session.assumeNames(before: first ?? .distantFuture, &judgement)
         session.doubtMarks(&judgement)
         session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)
@@ -45,15 +47,20 @@ enum NoChiaBeforeAction: Rule {
         var visited = false
         var count = 0
         let returns = session.marks([.launch, .foreground, .restore])
-        var allowance: (tap: Int, end: Instant)?
+        var allowance: (tap: Int, end: Instant, rejection: Instant)?
         for contact in session.contacts {
             count += 1
             if isSystem(contact, &judgement) { continue }
             let next = actions.partitioningIndex { $0.span.earliest > contact.time }
             if next > 0, allowance?.tap != next - 1 {
-                allowance = (next - 1, allowanceEnd(of: actions[next - 1], returns, session))
+                let tap = actions[next - 1]
+                allowance = (
+                    next - 1, allowanceEnd(of: tap, returns, session),
+                    rejection(of: tap, before: next < actions.count ? actions[next] : nil, session) ?? .distantFuture
+                )
             }
-            if let allowance, contact.time < allowance.end || session.isOpening(contact) {
+            let isRejected = allowance.map { $0.rejection <= contact.time } ?? false
+            if let allowance, contact.time < allowance.end && !isRejected || session.isOpening(contact) {
                 let tap = actions[next - 1]
                 if !visited { judgement.looked(at: contact.evidence) }
                 visited = true
@@ -67,7 +74,8 @@ enum NoChiaBeforeAction: Rule {
                 continue
             }
             judgeEarly(
-                contact, next: next < actions.count ? actions[next] : nil, visited, isGeneric, session, &judgement)
+                contact, next: next < actions.count ? actions[next] : nil, visited, isRejected: isRejected, isGeneric,
+                session, &judgement)
         }
         judgement.passSentence =
             session.contacts.isEmpty
@@ -102,8 +110,18 @@ enum NoChiaBeforeAction: Rule {
         return [returns, projection].compactMap(\.self).min() ?? .distantFuture
     }
 
+    /// When the last request that came of a share tap was rejected, if all were: then there is no page to open.
+    private static func rejection(of tap: Tap, before next: Tap?, _ session: Session) -> Instant? {
+        guard tap.target == .share else { return nil }
+        let own = session.attempts.filter {
+            $0.started >= tap.span.earliest && $0.started < next?.span.earliest ?? .distantFuture
+        }
+        guard own.allSatisfy({ $0.outcome == .definitive && $0.delivered == true }) else { return nil }
+        return own.map(\.ended).max()
+    }
+
     private static func judgeEarly(
-        _ contact: Contact, next: Tap?, _ visited: Bool, _ isGeneric: Bool, _ session: Session,
+        _ contact: Contact, next: Tap?, _ visited: Bool, isRejected: Bool, _ isGeneric: Bool, _ session: Session,
         _ judgement: inout Judgement
     ) {
         let what = "\(contact.means) of \(contact.host)"
@@ -122,32 +140,16 @@ enum NoChiaBeforeAction: Rule {
             return
         case .within, .after, nil: gap = "without any tap after it"
         }
-        if let by = notTheApp(contact, visited, session) {
-            switch by {
-            case .theBrowser:
-                judgement.information(
-                    "not-the-app",
-                    "\(what) \(gap) by the browser, which has had a Chia page open (\(contact.actor.reason))",
-                    place: [contact.role.rawValue], evidence: [contact.evidence])
-            case .maybe:
-                judgement.doubt(
-                    "actor-unknown", "\(what) \(gap), and it can't be told whether a Chia page in the browser sent it",
-                    remedy: "give the keys of the browser too, or capture with process names (PKTAP, PCAPdroid)")
-            case .notClean:
-                judgement.doubt(
-                    "browser-not-clean", "the browser contacted Chia (\(what)) \(gap), perhaps from an earlier visit",
-                    remedy: "clear the browser before the test and say so with a browser-clean mark")
-            }
-            return
-        }
+        if isExcused(contact, "\(what) \(gap)", visited, session, &judgement) { return }
         if session.isOfAnotherDevice(contact.client) { return session.doubtDevice(contact, &judgement) }
-        if hadBegun(contact, session) {
+        if isRejected, !contact.actor.actor.isApp {
             judgement.doubt(
-                "start-not-seen",
-                "\(what) \(gap), but the trace began midway, perhaps after a tap that is not in it",
-                remedy: Session.remedy(.startNotSeen))
+                "tap-not-marked",
+                "\(what) \(gap) and after the session request was rejected, perhaps of a neutral tap that is not marked",
+                remedy: "mark each tap, on the neutral action too")
             return
         }
+        if hadBegun(contact, session) { return doubtStart("\(what) \(gap)", &judgement) }
         if contact.actor.actor == .browser { gap += " by the browser, which was clean" }
         judgement.violation(
             contact.request == nil ? (contact.kind == .lookup ? "lookup" : "connection") : "request",
@@ -176,23 +178,37 @@ enum NoChiaBeforeAction: Rule {
     /// Whether the trace began midway, and nothing before the contact says that the app waited for a tap.
     private static func hadBegun(_ contact: Contact, _ session: Session) -> Bool {
         guard !contact.beganInTrace || session.midway.map({ $0 <= contact.time }) ?? false else { return false }
-        return !session.hasMark([.launch, .foreground, .restore], from: .distantPast, to: contact.time)
-            && !session.projections.contains { $0.record.started.time <= contact.time }
+        return session.mayHaveBegun(before: contact.time)
     }
 
-    private enum Excuse {
-        case theBrowser, maybe, notClean
+    private static func doubtStart(_ what: String, _ judgement: inout Judgement) {
+        judgement.doubt(
+            "start-not-seen", "\(what), but the trace began midway, perhaps after a tap that is not in it",
+            remedy: Session.remedy(.startNotSeen))
     }
 
-    /// Why a contact before the tap may not be the app's; nil when it is, or counts as such.
-    private static func notTheApp(_ contact: Contact, _ visited: Bool, _ session: Session) -> Excuse? {
+    /// Whether a contact before the tap, which `what` tells, may not be the app's; says so then.
+    private static func isExcused(
+        _ contact: Contact, _ what: String, _ visited: Bool, _ session: Session, _ judgement: inout Judgement
+    ) -> Bool {
         switch contact.actor.actor {
-        case .app, .webview, .os: return nil
+        case .app, .webview, .os: return false
+        case .browser where visited:
+            judgement.information(
+                "not-the-app", "\(what) by the browser, which has had a Chia page open (\(contact.actor.reason))",
+                place: [contact.role.rawValue], evidence: [contact.evidence])
         case .browser:
-            if visited { return .theBrowser }
-            return session.hasMark([.browserClean], from: .distantPast, to: contact.time) ? nil : .notClean
-        case .unknown: return visited ? .maybe : nil
+            guard !session.hasMark([.browserClean], from: .distantPast, to: contact.time) else { return false }
+            judgement.doubt(
+                "browser-not-clean", "\(what) is the browser's, perhaps from an earlier visit",
+                remedy: "clear the browser before the test and say so with a browser-clean mark")
+        case .unknown:
+            guard visited else { return false }
+            judgement.doubt(
+                "actor-unknown", "\(what), and it can't be told whether a Chia page in the browser sent it",
+                remedy: "give the keys of the browser too, or capture with process names (PKTAP, PCAPdroid)")
         }
+        return true
     }
 
     private static func isSystem(_ contact: Contact, _ judgement: inout Judgement) -> Bool {
@@ -214,6 +230,8 @@ enum NoChiaBeforeAction: Rule {
         }
         for attempt in session.attempts.prefix(1) { judgement.looked(at: attempt.evidence()) }
         let answered = session.urls.map(\.since).min() ?? .distantFuture
+        // A page that the browser opened loads what it needs.
+        let visited = session.index.openings.values.compactMap(\.first).min()
         for contact in session.contacts where contact.time < answered {
             if isSystem(contact, &judgement) || session.isOpening(contact) { continue }
             let distance = Nanoseconds(
@@ -237,11 +255,10 @@ enum NoChiaBeforeAction: Rule {
                     remedy: Session.remedy(.noKeys))
                 continue
             }
-            if contact.actor.actor == .browser, !session.hasMark([.browserClean], from: .distantPast, to: contact.time)
-            {
-                judgement.doubt(
-                    "browser-not-clean", "the browser contacted Chia (\(what)) \(place), perhaps from an earlier visit",
-                    remedy: "clear the browser before the test and say so with a browser-clean mark")
+            let isVisited = visited.map { $0 <= contact.time } ?? false
+            if isExcused(contact, "\(what) \(place)", isVisited, session, &judgement) { continue }
+            if hadBegun(contact, session) {
+                doubtStart("\(what) \(place)", &judgement)
                 continue
             }
             judgement.violation(

@@ -7,7 +7,7 @@ internal import SessionTrace
 /// after a tap belongs to that tap, also after a relaunch. Preflights are no attempts.
 ///
 /// Inconclusive: no tap mark, or only unnamed ones; an attempt within the clock's bound of the tap, or just before a
-/// hand-made mark; a share tap without any request that looks like an attempt.
+/// hand-made mark; a trace that began midway; a share tap without any request that looks like an attempt.
 enum NoSessionBeforeShareTap: Rule {
     static let description = RuleDescription(
         id: "HR-02", name: "no-session-before-share-tap", severity: .error,
@@ -53,6 +53,15 @@ enum NoSessionBeforeShareTap: Rule {
                         ? "a session request, but no tap is marked"
                         : "a session request, but no tap mark names its target",
                     remedy: "mark each tap with its target: {\"kind\":\"tap\",\"target\":\"share\"}")
+                continue
+            }
+            if session.midway.map({ $0 <= attempt.started }) ?? false, session.mayHaveBegun(before: attempt.started),
+                !session.taps.contains(where: { $0.span.earliest <= attempt.started })
+            {
+                judgement.doubt(
+                    "start-not-seen",
+                    "\(attempt.name) was sent, but the trace began midway, perhaps after a share tap that is not in it",
+                    remedy: Session.remedy(.startNotSeen))
                 continue
             }
             let distance =

@@ -69,6 +69,7 @@ enum AppNeverContactsChia: Rule {
             session.contacts.isEmpty
             ? "no contact with Chia in the whole trace" : "\(ofBrowser) contacts with Chia, all by the browser"
         session.doubtNames(before: nil, &judgement)
+        session.assumeShownNames(before: .distantFuture, &judgement)
         session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)
         session.doubtChiaHost(&judgement)

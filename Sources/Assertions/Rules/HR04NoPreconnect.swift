@@ -1,7 +1,8 @@
 internal import SessionTrace
 
 /// **HR-04 no-preconnect.** Nothing is connected or looked up ahead of the opening: no connection to Chia that carries no
-/// request, and no lookup of its name, comes before the tap or well before the navigation's own connection.
+/// request, and no lookup of its name, comes before the tap (of a double tap the first) or well before the navigation's own
+/// connection.
 ///
 /// The contract (CONTRACT.md, "Forbidden") rules out preconnecting; a connection that was there before the tap and used only
 /// after it was one. A browser opens spare connections right at its
@@ -53,9 +54,7 @@ enum NoPreconnect: Rule {
     private static func doubts(_ session: Session, _ judgement: inout Judgement) {
         let first = session.taps.filter(\.isAction).map(\.span.earliest).min() ?? session.attempts.map(\.started).min()
         if let first { session.doubtNames(before: first, &judgement) }
-        if session.usesEncryptedResolver {
-            judgement.assume("encrypted-dns", "the device resolved names out of sight; lookups were not seen")
-        }
+        session.assumeNames(before: first ?? .distantFuture, &judgement)
         session.doubtMarks(&judgement)
         session.doubtBypass(&judgement)
         session.doubtCapture(&judgement)
@@ -164,7 +163,7 @@ private struct Uses {
                 requests[contact.host, default: []].append(Use(asked: contact.time, opened: connection))
             }
         }
-        actions = session.taps.filter(\.isAction).sorted { $0.span.earliest < $1.span.earliest }
+        actions = session.leadingTaps
         visited = session.chiaRequests.first { $0.actor.actor == .browser && $0.isNavigation }?.started.time
     }
 
@@ -180,10 +179,13 @@ private struct Uses {
         requests.keys.compactMap { navigation(on: $0, after: instant) }.min { $0.asked < $1.asked }
     }
 
-    /// The tap that a navigation followed; without a navigation, the next one.
+    /// The tap that a navigation followed; without a navigation, one shortly before, else the next one.
     func tap(for navigation: Instant?, after instant: Instant) -> Tap? {
         guard let navigation else {
             let next = actions.partitioningIndex { $0.span.latest >= instant }
+            if next > 0, instant.nanoseconds(since: actions[next - 1].span.latest) <= ContactBook.lookupWindow.count {
+                return actions[next - 1]
+            }
             return next < actions.count ? actions[next] : nil
         }
         let next = actions.partitioningIndex { $0.reach > navigation }

@@ -4,8 +4,8 @@ internal import SessionTrace
 /// item is delivered.
 ///
 /// The contract (CONTRACT.md, "The tap sequence" 2) asks the partner afresh at the call to action. Looked at is every call
-/// to action that a session request or a navigation followed. The projection must have been delivered after the CTA tap
-/// (less the clock's bound) and not after the first action tap; a 304 is fresh, what a cache on the way had stored before
+/// to action that a session request or a navigation followed, taps within the double-tap time as one. The projection must
+/// have been delivered after the first CTA tap (less the clock's bound) and not after the first action tap; a 304 is fresh, what a cache on the way had stored before
 /// the tap is not (a warning). With `eligibility: local` the app may go without while the last projection is younger than
 /// its own Cache-Control or `projection-max-age`, and the violation is a warning.
 ///
@@ -25,7 +25,7 @@ enum FreshEligibilityAtCTA: Rule {
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no call to action was followed by a session request or a navigation"
-        let flows = CallToAction.all(session)
+        let (flows, unfollowed) = CallToAction.all(session)
         var fetched = 0
         let coverage = ProjectionCoverage(session)
         for flow in flows where judge(flow, session, coverage, &judgement) { fetched += 1 }
@@ -38,8 +38,8 @@ enum FreshEligibilityAtCTA: Rule {
                 session.taps.isEmpty ? "no tap is marked" : "no tap on the call to action is marked",
                 remedy: "mark it: {\"kind\":\"tap\",\"target\":\"cta\"}")
         }
-        if flows.isEmpty, let call = session.taps.first(where: { $0.target == .cta }) {
-            // What followed may have gone unread.
+        if let call = unfollowed.first(where: { $0.target == .cta }) {
+            // What followed may have gone unread, whatever came of another one.
             session.doubtSessionTraffic(&judgement)
             if let reason = session.darkNeutralTraffic(since: call.reach) {
                 judgement.doubt(reason.code, reason.sentence, remedy: reason.remedy)
@@ -167,26 +167,30 @@ struct CallToAction {
         return action.target.map { "the \($0.rawValue) tap" } ?? "the next tap"
     }
 
-    /// The calls to action of a session that something came of. Without a named one, a tap without a target before a
-    /// named action is taken for it.
-    static func all(_ session: Session) -> [CallToAction] {
+    /// The calls to action of a session that something came of, and the taps of the others. Without a named one, a tap
+    /// without a target before a named action is taken for it.
+    static func all(_ session: Session) -> (calls: [CallToAction], unfollowed: [Tap]) {
         let taps = session.taps.sorted { $0.span.earliest < $1.span.earliest }
         let isNamed = taps.contains { $0.target == .cta }
         let hasAction = taps.contains { $0.isAction && $0.target != nil }
-        let calls = taps.filter { $0.target == .cta || (!isNamed && hasAction && $0.target == nil) }
+        let all = taps.filter { $0.target == .cta || (!isNamed && hasAction && $0.target == nil) }
+        // Of a double tap the first one counts: the app asks when it is called first.
+        let calls = all.indices.filter { index in
+            index == 0 || !all[index].repeats(all[index - 1], within: session.policy.timing.doubleTap)
+        }.map { all[$0] }
         var found: [CallToAction] = []
+        var unfollowed: [Tap] = []
         let opened = session.neutralNavigations.map(\.started.time)
         for (index, tap) in calls.enumerated() {
             let next = index + 1 < calls.count ? calls[index + 1] : nil
-            // Of a double tap the last one counts.
-            if let next, next.span.earliest.nanoseconds(since: tap.span.latest) <= session.policy.timing.doubleTap.count
-            {
-                continue
-            }
-            let end = next?.reach ?? .distantFuture
+            // What follows an action tap before the next call is not that one's, however late its mark may be.
+            let end = next.map { $0.isByHand ? $0.span.earliest : $0.reach } ?? .distantFuture
             let attempt = session.attempts.first { $0.started >= tap.span.earliest && $0.started < end }
             let navigation = opened.first { $0 >= tap.span.earliest && $0 < end }
-            guard let consequence = [attempt?.started, navigation].compactMap(\.self).min() else { continue }
+            guard let consequence = [attempt?.started, navigation].compactMap(\.self).min() else {
+                unfollowed.append(tap)
+                continue
+            }
             let action = taps.first {
                 $0.isAction && $0.span.earliest > tap.span.earliest && $0.span.earliest < end
                     && (isNamed || $0.target != nil)
@@ -196,6 +200,6 @@ struct CallToAction {
                     tap: tap, action: action, consequence: consequence,
                     item: attempt?.catalogID ?? tap.item ?? action?.item, client: attempt?.client))
         }
-        return found
+        return (found, unfollowed)
     }
 }

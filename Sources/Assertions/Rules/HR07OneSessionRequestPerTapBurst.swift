@@ -87,6 +87,8 @@ enum OneSessionRequestPerTapBurst: Rule {
             $0.span.earliest > previous.started && $0.span.earliest <= attempt.started
         }
         let overlaps = attempt.started < previous.ended
+        // Sent again as it was, though perhaps no answer had come.
+        let isUnheard = previous.delivered == nil && sameKey && !isTappedBetween
         let numbers =
             "\(counted(burst.taps.count, "tap")) (\(burst.words)), but attempts \(previous.number) and \(attempt.number)"
         func violation(_ kind: String, _ why: String) {
@@ -120,7 +122,7 @@ enum OneSessionRequestPerTapBurst: Rule {
                 "outcome-not-seen",
                 "attempt \(attempt.number) follows attempt \(previous.number), whose end was not seen",
                 remedy: Session.remedy(.tcpHole))
-        case .success where previous.delivered == nil && sameKey && !isTappedBetween:
+        case .success where isUnheard, .definitive where isUnheard:
             judgement.doubt(
                 "delivery-unknown",
                 "attempt \(attempt.number) repeats attempt \(previous.number), and it can't be told whether the device had received the answer",
@@ -182,8 +184,9 @@ enum OneSessionRequestPerTapBurst: Rule {
         // A tap without a target may have been on something else.
         guard !session.attempts.isEmpty, !burst.isGeneric else { return }
         // A tap may join an operation that is still running or waits to be sent again.
+        // A mark made by hand may be later than the request, which the burst before it has then.
         let joined = session.attempts.last { $0.started < burst.reach }
-        if let joined, joined.ended >= burst.reach { return }
+        if let joined, joined.ended >= burst.reach || joined.started >= burst.taps[0].reach { return }
         let wait = session.policy.timing.tapToRequest
         if session.span.latest.nanoseconds(since: burst.lastTap.span.latest) < wait.count {
             if session.doubtEnd("\(burst.words) on share without a session request", &judgement) { return }
@@ -254,7 +257,7 @@ enum OneSessionRequestPerTapBurst: Rule {
             where previous.key != attempt.key && previous.isSameSelection(as: attempt)
                 && previous.client == attempt.client
             {
-                let overlaps = attempt.started < previous.ended && !FailoverOverlap.isFailover(previous, attempt)
+                let overlaps = attempt.started < previous.ended
                 let gap = Nanoseconds(attempt.started.nanoseconds(since: previous.started))
                 let isUncertain = previous.outcome == .uncertain && previous.ended <= attempt.started
                 guard overlaps || (gap <= window && !isUncertain) else { continue }
@@ -279,13 +282,19 @@ enum FailoverOverlap {
     static let window = Nanoseconds.seconds(1)
 
     /// Whether the earlier attempt got no byte back, and its connection ended before, or within a second after, the
-    /// later one began.
+    /// later one began; a client that fails over sends the same request.
     static func isFailover(_ earlier: Attempt, _ later: Attempt) -> Bool {
-        guard !earlier.last.record.wasAnswered else { return false }
-        switch earlier.last.record.end {
+        earlier.key == later.key && isBroken(earlier, at: later.started)
+    }
+
+    /// Whether an attempt got no byte back, and its connection was closed by the peer before an instant, or within a second
+    /// after it.
+    static func isBroken(_ attempt: Attempt, at instant: Instant) -> Bool {
+        guard !attempt.last.record.wasAnswered else { return false }
+        switch attempt.last.record.end {
         case .closed(by: .server), .reset(by: .server, _), .unprocessed: break
         default: return false
         }
-        return earlier.ended.nanoseconds(since: later.started) <= window.count
+        return attempt.ended.nanoseconds(since: instant) <= window.count
     }
 }

@@ -5,7 +5,8 @@ internal import SessionTrace
 /// The contract (CONTRACT.md, "The tap sequence" 3) knows one operation in flight that further taps join. An attempt is
 /// in flight from the first byte of its request to the end of its response, or to the failure that the device saw. A
 /// client that fails over from a dead pooled connection overlaps itself for a moment: that is ignored when the earlier
-/// attempt got no byte back and its connection was closed by the peer before, or within a second after, the later began.
+/// attempt got no byte back, its connection was closed by the peer before, or within a second after, the later began, and
+/// the key is the same.
 ///
 /// Inconclusive: unread session traffic; an attempt whose end was not seen.
 enum NoOverlappingAttempts: Rule {

@@ -34,6 +34,7 @@ enum ActionsMutuallyExclusive: Rule {
             judgement.looked(at: attempt.evidence())
             longest = max(longest, Nanoseconds(attempt.ended.nanoseconds(since: attempt.started)))
             judgeNavigations(navigations, during: attempt, session, &judgement)
+            doubtUnknown(during: attempt, session, &judgement)
             judgeOperations(during: attempt, session, &judgement)
             judgeTaps(navigations, during: attempt, session, &judgement)
         }
@@ -92,11 +93,22 @@ enum ActionsMutuallyExclusive: Rule {
         }
     }
 
+    /// A request for the neutral URL of which nothing tells the sender may be its opening.
+    private static func doubtUnknown(during attempt: Attempt, _ session: Session, _ judgement: inout Judgement) {
+        let unknown = session.index.unknownRequests.lazy.map { session.chiaRequests[$0] }.first { record in
+            record.started.time >= attempt.started && record.started.time < attempt.ended
+                && session.neutralURL(askedBy: record) != nil && !isOfEarlierTap(record, attempt, session)
+        }
+        guard let unknown else { return }
+        judgement.doubt(
+            "actor-unknown",
+            "a request for the neutral URL while attempt \(attempt.number) was under way may be its opening: \(unknown.actor.reason)",
+            remedy: "capture with process names (PKTAP, PCAPdroid), or give the browser's keys")
+    }
+
     private static func judgeOperations(during attempt: Attempt, _ session: Session, _ judgement: inout Judgement) {
         for other in session.attempts.dropFirst(attempt.number) where other.started < attempt.ended {
-            guard other.isSameDevice(as: attempt), other.key != attempt.key,
-                !FailoverOverlap.isFailover(attempt, other)
-            else { continue }
+            guard other.isSameDevice(as: attempt), other.key != attempt.key else { continue }
             let before = Nanoseconds(attempt.ended.nanoseconds(since: other.started))
             if let why = attempt.unseenEnd {
                 judgement.doubt(
@@ -122,17 +134,27 @@ enum ActionsMutuallyExclusive: Rule {
             guard tap.span.latest >= attempt.started, tap.span.earliest <= attempt.ended,
                 !isAttemptsOwn(tap, attempt, session)
             else { continue }
-            let next = index + 1 < acting.count ? acting[index + 1].reach : .distantFuture
+            let next = index + 1 < acting.count ? acting[index + 1] : nil
             let start = navigations.partitioningIndex { $0.started.time >= max(tap.span.earliest, attempt.ended) }
-            guard start < navigations.count, navigations[start].started.time < next,
+            guard start < navigations.count, navigations[start].started.time < next?.span.earliest ?? .distantFuture,
                 navigations[start].started.time.nanoseconds(since: tap.span.earliest) <= patience.count
             else { continue }
             let bound = tap.clockBound.count
+            // The mark of the next tap may be late, and the page that one's.
+            let isNexts =
+                next.map { $0.target != .share && $0.target != .policy && $0.reach <= navigations[start].started.time }
+                ?? false
             let isInside =
                 tap.span.earliest.advanced(byNanoseconds: -bound) >= attempt.started
                 && tap.span.latest.advanced(byNanoseconds: bound) <= attempt.ended
             let what =
                 "a \(tap.target == nil ? "tap without a target" : "neutral tap") \(Nanoseconds(tap.span.earliest.nanoseconds(since: attempt.started))) after the start of attempt \(attempt.number) opened the neutral URL"
+            if isNexts {
+                judgement.doubt(
+                    "late-mark", "\(what), or the next tap did, whose mark may be later than the page",
+                    remedy: "send the marks from the test script")
+                continue
+            }
             guard isInside else {
                 judgement.doubt(
                     "clock-bound",

@@ -27,11 +27,10 @@ enum UncertainKeepsKey: Rule {
                 ? "no attempt followed the uncertain end" : "no attempt ended uncertain"
         var kept = 0
         for attempt in session.attempts {
-            guard
-                let next = session.attempts.first(where: {
-                    $0.number > attempt.number && $0.isSameItem(as: attempt) && $0.isSameDevice(as: attempt)
-                })
-            else { continue }
+            let following = session.attempts.dropFirst(attempt.number).filter {
+                $0.isSameItem(as: attempt) && $0.isSameDevice(as: attempt)
+            }
+            guard let next = following.first else { continue }
             switch attempt.outcome {
             case .notSeen where next.key != attempt.key:
                 judgement.doubt(
@@ -39,7 +38,18 @@ enum UncertainKeepsKey: Rule {
                     "attempt \(next.number) has another key than attempt \(attempt.number), whose end was not seen",
                     remedy: Session.remedy(.tcpHole))
             case .uncertain:
-                if compare(attempt, next, session, &judgement) { kept += 1 }
+                if let why = attempt.unseenEnd, next.started < attempt.ended, next.key != attempt.key {
+                    judgement.doubt(
+                        "outcome-not-seen",
+                        "attempt \(next.number) has another key than attempt \(attempt.number), \(why)",
+                        remedy: Session.remedy(.tcpHole))
+                }
+                // What was sent before the end knew nothing of it: that is HR-08's matter.
+                if let after = following.first(where: { isAfter($0, attempt) }),
+                    compare(attempt, after, session, &judgement)
+                {
+                    kept += 1
+                }
             case .success
             where attempt.delivered == nil && next.key != attempt.key && !hasTap(session, between: attempt, next)
                 && !session.taps.isEmpty:
@@ -68,6 +78,11 @@ enum UncertainKeepsKey: Rule {
 
     private static func hasTap(_ session: Session, between one: Attempt, _ other: Attempt) -> Bool {
         session.taps.contains { $0.span.latest >= one.ended && $0.span.earliest <= other.started }
+    }
+
+    /// Whether an attempt began after the end of another one; a client that fails over has known of it a little before.
+    private static func isAfter(_ next: Attempt, _ attempt: Attempt) -> Bool {
+        next.started >= attempt.ended || FailoverOverlap.isBroken(attempt, at: next.started)
     }
 
     /// True when the key was kept.

@@ -89,11 +89,10 @@ enum NeutralPathDirect: Rule {
                 remedy: "start the trace before the projection is fetched, and give the keys for it")
             return nil
         }
-        let following = session.bursts.partitioningIndex { $0.started > burst.lastTap.span.earliest }
-        let end = following < session.bursts.count ? session.bursts[following].reach : nil
+        let end = session.reach(after: burst)
         let start = navigations.partitioningIndex { $0.started.time >= burst.reach }
         let opened = start < navigations.count ? navigations[start] : nil
-        guard let opened, opened.started.time < end ?? .distantFuture else {
+        guard let opened, opened.started.time < end else {
             judgeMissing(burst, session, &judgement)
             return nil
         }

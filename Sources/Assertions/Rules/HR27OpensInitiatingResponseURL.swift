@@ -103,15 +103,40 @@ enum OpensInitiatingResponseURL: Rule {
                 "after-failed-attempt", "\(ago(failed.ended)) after \(failed.name) had failed", [failed.evidence()])
         }
         // A tap has had its page with the first opening.
-        let starts: Set<Mark.Kind> = before == nil ? [.launch, .kill] : [.launch, .kill, .foreground, .restore]
-        if before == nil || !session.taps.isEmpty,
-            let start = session.marks(starts).last(where: {
-                $0.span.earliest > max(since, before?.started ?? since) && $0.span.latest < opening.started
-            }), !session.shareBursts.contains(where: { $0.reach > start.span.earliest && $0.reach <= opening.started })
-        {
+        let starts: Set<Mark.Kind> = before == nil ? [.launch] : [.launch, .foreground, .restore]
+        let from = max(since, before?.started ?? since)
+        func last(_ kinds: Set<Mark.Kind>) -> Mark? {
+            session.marks(kinds).last {
+                $0.span.earliest > from && $0.span.latest < opening.started
+            }
+        }
+        func isTapped(since mark: Mark) -> Bool {
+            session.shareBursts.contains { $0.reach > mark.span.earliest && $0.reach <= opening.started }
+        }
+        if before == nil || !session.taps.isEmpty, let start = last(starts), !isTapped(since: start) {
+            let bound = session.bound(of: start).count
+            guard start.span.earliest.nanoseconds(since: from) > bound,
+                opening.started.nanoseconds(since: start.span.latest) > bound
+            else {
+                judgement.doubt(
+                    "clock-bound",
+                    "\(url.label) was opened \(ago(start.span.earliest)) after the app's \(start.kind.rawValue), which is known to ±\(Nanoseconds(bound))",
+                    remedy: "send the marks through the trace's own clock, from the test script")
+                return false
+            }
             return violation(
                 "without-tap",
                 "\(ago(start.span.earliest)) after the app's \(start.kind.rawValue), without a share tap since")
+        }
+        // An app that was killed opens nothing: the browser had the URL, or the app was started again.
+        if before == nil, let kill = last([.kill]), !isTapped(since: kill),
+            !session.hasMark([.opened], from: since, to: kill.span.earliest)
+        {
+            judgement.doubt(
+                "launch-not-marked",
+                "\(url.label) was opened \(ago(kill.span.earliest)) after the app was killed, and neither its handover before nor a start since is marked",
+                remedy: "mark opened and launch: {\"kind\":\"launch\"}")
+            return false
         }
         return true
     }
@@ -155,9 +180,19 @@ enum OpensInitiatingResponseURL: Rule {
         }
     }
 
-    /// Whether a session answer may have gone unread.
+    /// Whether a session answer may have gone unread, be torn, or stand in the trace without its request.
     private static func hidesAnswers(_ session: Session) -> Bool {
-        session.attempts.contains { $0.outcome == .unnamed || $0.outcome == .notSeen }
+        session.attempts.contains {
+            $0.outcome == .unnamed || $0.outcome == .notSeen || $0.last.record.end == .notSeen
+        }
             || session.dark.contains { session.mayServeSessions($0.key) && $0.value.lastData != nil }
+            || session.blindSpots.contains { record in
+                record.spot.connection != nil && record.spot.from != .client
+                    && Session.hidesRequests.contains(record.spot.reason)
+                    && record.names.contains(where: session.mayServeSessions)
+            }
+            || session.contents.leaks.values.contains { leak in
+                leak.record == nil && !leak.isPushed && leak.host.map(session.mayServeSessions) ?? true
+            }
     }
 }

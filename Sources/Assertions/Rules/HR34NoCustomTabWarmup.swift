@@ -5,7 +5,7 @@ internal import SessionTrace
 ///
 /// The contract (CONTRACT.md, "Forbidden") rules out prefetch, preconnect and Custom Tab bridges; `warmup()` and
 /// `mayLaunchUrl()` of a Custom Tab cause exactly that, and the browser, not the app, is seen to do it. What the browser
-/// sends to Chia is held against the next action tap, and against the next `opened` mark, before the page that it leads
+/// sends to Chia is held against the next action tap (of a double tap the first), and against the next `opened` mark, before the page that it leads
 /// to: a contact before one of them was made ahead. HR-01 judges the same before the tap, as an error; this says what it
 /// looks like. A connection of nobody's is taken for the browser's where its TLS stack (JA4) is the browser's and not the
 /// app's. What follows an opened page of Chia, a policy page among them, is that page's.
@@ -26,7 +26,7 @@ enum NoCustomTabWarmup: Rule {
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "the browser did not contact Chia"
-        let actions = session.taps.filter(\.isAction).sorted { $0.span.earliest < $1.span.earliest }
+        let actions = session.leadingTaps
         let handovers = session.marks([.opened])
         let visited = session.chiaRequests.first { $0.actor.actor == .browser && $0.isNavigation }?.started.time
         var count = 0
@@ -48,7 +48,7 @@ enum NoCustomTabWarmup: Rule {
         judgement.passSentence =
             "\(counted(count, "contact")) of the browser with Chia, none of them before the app acted"
         // A prefetch may be in what was not read.
-        session.doubtChiaHoles(exceptBrowser: false, &judgement)
+        session.doubtNamedChiaHoles(exceptBrowser: false, &judgement)
         doubtNames(before: visited ?? .distantFuture, actions, handovers, session, &judgement)
         guard judgement.isExercised else { return }
         if actions.isEmpty, handovers.isEmpty {

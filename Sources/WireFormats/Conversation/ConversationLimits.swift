@@ -12,6 +12,9 @@ public struct ConversationLimits: Hashable, Sendable {
     public var openExchanges = 1_024
     /// Body bytes kept by requests of one HTTP/1 connection that wait for a response; beyond it the oldest are given up.
     public var openBytes = 32 << 20
+    /// Responses of one HTTP/1 connection that wait for requests which a hole in the capture delays; the oldest ones beyond it
+    /// are told without.
+    public var waitingResponses = 64
     /// Interim (1xx) responses kept for one exchange.
     public var interimResponses = 64
     /// Bytes held of what a client sends before the answer tells which protocol they are (CONNECT, upgrade).

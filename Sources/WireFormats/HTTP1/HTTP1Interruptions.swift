@@ -104,7 +104,7 @@ extension HTTP1Observer {
         let isHidden = pairing.serverGap || !serverIsReadable
         for exchange in queue.open {
             let isUnanswered = exchange.awaitsResponse && isHidden
-            let oneSided = cause == .finished && !finishedSides.contains(.server)
+            let oneSided = cause == .finished && !finishedSides.contains(.server) && exchange.requestState != .absent
             close(exchange, isUnanswered || oneSided ? .notSeen : exchange.responseEnd ?? how, into: &output)
         }
         for side in Side.allCases {
@@ -131,7 +131,11 @@ extension HTTP1Observer {
             switch server.finish(inOrder: inOrder, at: packet) {
             case .nothing: break
             case .ended(let message): endResponse(message, end: .complete, into: &output)
-            case .cutBody(let message): endResponse(message, end: how, into: &output)
+            case .cutBody(let message):
+                // A capture that lost part of it may have lost its end too, and a reset tells no length.
+                var end = how
+                if case .reset = how, message.body.missing > 0 { end = .notSeen }
+                endResponse(message, end: end, into: &output)
             case .cutHead(let head, let started):
                 cutResponse(head, reason: reason, started: started, at: packet, into: &output)
             }
@@ -142,6 +146,10 @@ extension HTTP1Observer {
     mutating func close(_ exchange: OpenExchange, _ end: ExchangeEnd, into output: inout [ConversationOutput]) {
         guard queue.remove(exchange.number) else { return }
         openBytes -= exchange.request?.body.bytes.count ?? 0
+        if exchange.requestState == .absent {
+            aloneCount -= 1
+            if exchange.responseEnd != nil { aloneBytes -= exchange.response?.body.bytes.count ?? 0 }
+        }
         if requestBeingRead === exchange { requestBeingRead = nil }
         if responseBeingRead === exchange { responseBeingRead = nil }
         output.append(.event(.exchange(exchange.finished(on: connection, end: end))))
@@ -153,6 +161,10 @@ extension HTTP1Observer {
     mutating func boundOpenExchanges(at packet: PacketReference, into output: inout [ConversationOutput]) {
         while queue.count > limits.openExchanges || openBytes > limits.openBytes && queue.count > 1 {
             guard let oldest = queue.oldest else { return }
+            if oldest.requestState == .absent, let end = oldest.responseEnd {
+                close(oldest, end, into: &output)
+                continue
+            }
             if !gaveUp, serverBytesSeen {
                 gaveUp = true
                 output.append(
@@ -165,6 +177,15 @@ extension HTTP1Observer {
             }
             close(oldest, .notSeen, into: &output)
             pairing.gap(from: .server)
+        }
+    }
+
+    /// Gives up waiting for the requests of the oldest responses when there are too many, or too large ones.
+    mutating func boundAlone(into output: inout [ConversationOutput]) {
+        while aloneCount > limits.waitingResponses || aloneBytes > limits.openBytes {
+            let oldest = queue.open.first { $0.requestState == .absent && $0.responseEnd != nil }
+            guard let oldest, let end = oldest.responseEnd else { return }
+            close(oldest, end, into: &output)
         }
     }
 

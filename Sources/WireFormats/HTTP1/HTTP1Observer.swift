@@ -39,6 +39,9 @@ struct HTTP1Observer {
     var finishedFirst: Side?
     var finishedSides: Set<Side> = []
     var openBytes = 0
+    /// Responses in `queue` without a request, and the bytes of their content.
+    var aloneCount = 0
+    var aloneBytes = 0
     var gaveUp = false
     /// Requests and responses (interim ones too) whose heads were read.
     private(set) var requestCount = 0
@@ -121,7 +124,8 @@ struct HTTP1Observer {
         into output: inout [ConversationOutput]
     ) {
         guard case .request(let method, let target) = head.start else { return }
-        let exchange = openRequest(head, method: method, target: target, started: started, at: packet)
+        let exchange = openRequest(
+            head, method: method, target: target, started: started, at: packet, into: &output)
         let (framing, ambiguity) = head.framing.framing(of: .client, version: head.version)
         if let ambiguity { exchange.add(.ambiguousFraming("request: \(ambiguity)")) }
         if clientIsDoubtful { exchange.add(.ambiguousFraming("begins where an ambiguous request was taken to end")) }
@@ -150,28 +154,55 @@ struct HTTP1Observer {
                 "a request head, \(reason)", bytes: nil, from: .client, since: started, at: packet, into: &output)
             return
         }
-        let exchange = openRequest(head, method: method, target: target, started: started, at: packet)
+        let exchange = openRequest(
+            head, method: method, target: target, started: started, at: packet, into: &output)
         exchange.add(.malformedHead(reason))
         exchange.requestState = .cut
         exchange.request?.body.isComplete = false
         announce(exchange, into: &output)
+        if exchange.responseEnd != nil { close(exchange, .notSeen, into: &output) }
         boundOpenExchanges(at: packet, into: &output)
     }
 
     private mutating func openRequest(
-        _ head: MessageHead, method: String, target: String, started: PacketReference, at packet: PacketReference
+        _ head: MessageHead, method: String, target: String, started: PacketReference, at packet: PacketReference,
+        into output: inout [ConversationOutput]
     ) -> OpenExchange {
         requestCount += 1
         let place = TargetPlace(method: method, target: target, host: head.framing.host, isSecure: isSecure)
         let request = Request(
             method: method, target: target, scheme: place.scheme, authority: place.authority, fields: head.fields,
             body: .empty, started: started, ended: packet)
+        let followsGap = pairing.requestFollowsGap()
+        if let answered = answered(since: started, into: &output) {
+            aloneCount -= 1
+            aloneBytes -= answered.response?.body.bytes.count ?? 0
+            answered.version = head.version
+            answered.request = request
+            answered.requestState = .reading
+            answered.anomalies = head.anomalies + answered.anomalies.filter { $0 != .unexpectedResponse }
+            return answered
+        }
         let exchange = OpenExchange(
             number: queue.nextNumber, version: head.version, request: request, requestState: .reading, ended: packet)
         exchange.anomalies = head.anomalies
-        exchange.followsGap = pairing.requestFollowsGap()
+        exchange.followsGap = followsGap
         queue.append(exchange)
         return exchange
+    }
+
+    /// The response that answers a request which began in a packet and is told only now, behind a hole. Those that began
+    /// before it answer requests that were not captured.
+    private mutating func answered(
+        since started: PacketReference, into output: inout [ConversationOutput]
+    ) -> OpenExchange? {
+        guard aloneCount > 0 else { return nil }
+        for exchange in queue.open where exchange.requestState == .absent {
+            guard let response = exchange.response else { continue }
+            if response.started.number >= started.number { return exchange }
+            if let end = exchange.responseEnd { close(exchange, end, into: &output) }
+        }
+        return nil
     }
 
     private func announce(_ exchange: OpenExchange, into output: inout [ConversationOutput]) {
@@ -190,7 +221,7 @@ struct HTTP1Observer {
         exchange.request?.trailers = message.trailers
         exchange.request?.ended = message.ended
         exchange.requestState = state
-        exchange.ended = message.ended
+        if message.ended.number > exchange.ended.number { exchange.ended = message.ended }
         for anomaly in message.anomalies { exchange.add(anomaly) }
         if message.dropped > 0, let started = exchange.request?.started {
             bodyOverLimit(message, since: started, into: &output)

@@ -41,7 +41,7 @@ extension HTTP1Observer {
     ) -> Switch? {
         guard case .status(let status, let reason) = head.start else { return nil }
         countResponse()
-        let exchange = answeredExchange(version: head.version, at: packet, into: &output)
+        let exchange = answeredExchange(version: head.version, began: started, at: packet, into: &output)
         var response = Response(status: status, reason: reason, fields: head.fields, started: started, ended: packet)
         exchange.ended = packet
         for anomaly in head.anomalies { exchange.add(anomaly) }
@@ -89,15 +89,19 @@ extension HTTP1Observer {
 
     /// The exchange that a response head belongs to; one without a request is opened when there is none.
     private mutating func answeredExchange(
-        version: HTTPVersion, at packet: PacketReference, into output: inout [ConversationOutput]
+        version: HTTPVersion, began: PacketReference, at packet: PacketReference,
+        into output: inout [ConversationOutput]
     ) -> OpenExchange {
-        let answer = pairing.answer(in: queue)
+        let mayComeLate = queue.firstAwaiting == nil
+        let answer = pairing.answer(in: queue, began: began)
         for exchange in answer.unseen { close(exchange, .notSeen, into: &output) }
         if let exchange = answer.exchange { return exchange }
         let exchange = OpenExchange(
             number: queue.nextNumber, version: version, requestState: .absent, ended: packet)
         exchange.add(.unexpectedResponse)
+        exchange.waitsForRequest = mayComeLate
         queue.append(exchange)
+        aloneCount += 1
         return exchange
     }
 
@@ -151,6 +155,10 @@ extension HTTP1Observer {
         exchange.ended = message.ended
         for anomaly in message.anomalies { exchange.add(anomaly) }
         switch exchange.requestState {
+        case .absent where exchange.waitsForRequest:
+            exchange.responseEnd = end
+            aloneBytes += message.body.bytes.count
+            boundAlone(into: &output)
         case .absent, .whole: close(exchange, end, into: &output)
         case .cut: close(exchange, .notSeen, into: &output)
         case .reading: exchange.responseEnd = end
@@ -168,7 +176,7 @@ extension HTTP1Observer {
             return
         }
         countResponse()
-        let exchange = answeredExchange(version: head.version, at: packet, into: &output)
+        let exchange = answeredExchange(version: head.version, began: started, at: packet, into: &output)
         var response = Response(status: status, reason: phrase, fields: head.fields, started: started, ended: packet)
         response.body.isComplete = false
         exchange.add(.malformedHead(reason))

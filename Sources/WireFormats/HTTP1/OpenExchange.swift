@@ -27,6 +27,8 @@ final class OpenExchange {
     var ended: PacketReference
     /// Requests before this one may be missing: a hole lies between it and its predecessor.
     var followsGap = false
+    /// Its request was not captured, or is told only after it, once a hole before it is known to stay.
+    var waitsForRequest = false
 
     init(
         number: Int, version: HTTPVersion, request: Request? = nil, requestState: RequestState, ended: PacketReference
@@ -40,6 +42,9 @@ final class OpenExchange {
 
     /// Whether it still waits for its final response's head.
     var awaitsResponse: Bool { response == nil }
+
+    /// Whether its request began in a packet or before it; one that was not captured may have.
+    func isSent(before packet: PacketReference) -> Bool { request.map { $0.started.number <= packet.number } ?? true }
 
     func add(_ anomaly: Anomaly) {
         if !anomalies.contains(anomaly) { anomalies.append(anomaly) }

@@ -11,6 +11,11 @@ internal import SessionTrace
 /// | requests (a hole on the client's side), none seen since | none | a request that was not captured |
 /// | requests, then request N was seen | N (after the gap) | N: the response to the hidden one came before N was sent |
 /// | responses (a hole on the server's side) | …, N | N, the youngest; the responses to the older ones were in the hole |
+/// | both, and no request seen since the hole | any | a request that was not captured, perhaps |
+///
+/// What one side sent behind a hole is told late, once it is known that the hole stays. So the youngest request is the
+/// youngest one whose first packet came before the response's: none is answered before it was sent. A response for which no
+/// request is there waits for the next one, which may be its own.
 ///
 /// A client that has been seen to pipeline breaks this argument. Then no pair is made: the open requests end as not seen,
 /// the response stands alone, and pairing starts again with the next request.
@@ -44,26 +49,27 @@ struct ResponsePairing {
         return clientGap
     }
 
-    /// A response's head was read: which exchange it belongs to.
-    mutating func answer(in queue: ExchangeQueue) -> Answer {
+    /// A response's head was read that began in a packet: which exchange it belongs to.
+    mutating func answer(in queue: ExchangeQueue, began packet: PacketReference) -> Answer {
         guard let first = queue.firstAwaiting, let last = queue.lastAwaiting else {
             serverGap = false
             return Answer(exchange: nil)
         }
         if serverGap {
             serverGap = false
-            guard first !== last else { return Answer(exchange: first) }
-            guard !hasPipelined else { return ambiguous(queue) }
-            return Answer(exchange: last, unseen: queue.open.filter { $0.awaitsResponse && $0 !== last })
+            let sent = queue.open.filter { $0.awaitsResponse && $0.isSent(before: packet) }
+            guard let youngest = sent.last, !clientGap, sent.count == 1 || !hasPipelined else {
+                return Answer(exchange: nil, unseen: sent)
+            }
+            return Answer(exchange: youngest, unseen: Array(sent.dropLast()))
         }
         guard first.followsGap else {
-            if first !== last { hasPipelined = true }
+            // Within a moment the order of a capture's packets says nothing, and nothing is missing.
+            if first !== last, last.isSent(before: packet) { hasPipelined = true }
             return Answer(exchange: first)
         }
-        return hasPipelined ? ambiguous(queue) : Answer(exchange: first)
-    }
-
-    private func ambiguous(_ queue: ExchangeQueue) -> Answer {
-        Answer(exchange: nil, unseen: queue.open.filter(\.awaitsResponse))
+        guard first.isSent(before: packet) else { return Answer(exchange: nil) }
+        return hasPipelined
+            ? Answer(exchange: nil, unseen: queue.open.filter(\.awaitsResponse)) : Answer(exchange: first)
     }
 }

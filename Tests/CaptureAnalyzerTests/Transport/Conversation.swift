@@ -130,7 +130,7 @@ struct MadeConversation {
     }
 
     func feed(
-        _ segment: MadeSegment, number: Int, time: Instant, into sink: inout RecordingSink,
+        _ segment: MadeSegment, number: Int, time: Instant, into sink: inout some StreamSink,
         table: inout ConnectionTable
     ) {
         let isClient = segment.side == .client

@@ -132,7 +132,7 @@ struct HTTP1ExchangeTests {
             ["start 0 HTTP/1.1 POST /a h", "exchange 0 POST /a [half]… 1-2 no response trace ended"]),
         Case(
             "a response alone",
-            [.server("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")],
+            [.server("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"), .closed(.traceEnded)],
             ["exchange 0 no request 408 [] 1-1 complete !unexpected"]),
         Case(
             "HTTP/0.9",

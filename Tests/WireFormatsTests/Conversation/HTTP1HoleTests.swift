@@ -208,6 +208,81 @@ struct HTTP1HoleTests {
             ]),
     ]
 
+    /// What an observer says of requests and responses that begin in packets of their own, in the order in which it gets
+    /// them: behind a hole, what one side sent comes late.
+    private func lines(_ steps: [(step: ConversationScript.Step, packet: Int)]) -> [String] {
+        var observer = ConversationObserver(
+            connection: ConnectionID(7), isSecure: false, applicationProtocol: nil, serverName: nil,
+            limits: ConversationLimits(), startSeen: true)
+        var output: [ConversationOutput] = []
+        for (step, number) in steps {
+            let packet = ConversationScript.packet(number)
+            switch step {
+            case .client(let bytes):
+                bytes.withUnsafeBytes { observer.receive($0, from: .client, at: packet, into: &output) }
+            case .server(let bytes):
+                bytes.withUnsafeBytes { observer.receive($0, from: .server, at: packet, into: &output) }
+            case .hole(let side, let length): observer.hole(length: length, from: side, at: packet, into: &output)
+            case .finished(let side): observer.finished(side: side, at: packet, into: &output)
+            case .closed(let cause): observer.closed(cause: cause, at: packet, into: &output)
+            }
+        }
+        return output.map(ConversationScript.line)
+    }
+
+    /// The hole is told with the next request, and the answer to what was in it waits until then.
+    @Test("a response answers no request that was sent after it", arguments: [(3, false), (4, true), (5, true)])
+    func answersNothingLater(response: Int, isOfRequest: Bool) {
+        let told = lines([
+            (Self.get("a"), 1), (Self.ok("A"), 2), (.hole(.client, 50), 4), (Self.get("b"), 4),
+            (Self.ok("X"), response),
+            (Self.ok("B"), 6), (.closed(.traceEnded), 7),
+        ])
+        let own = [
+            Self.start(0, "a"), "exchange 0 GET /a [] 1-1 200 [A] 2-2 complete", Self.start(1, "b"),
+        ]
+        let pairs =
+            isOfRequest
+            ? [
+                "exchange 1 GET /b [] 4-4 200 [X] \(response)-\(response) complete",
+                "exchange 2 no request 200 [B] 6-6 complete !unexpected",
+            ]
+            : [
+                "exchange 2 no request 200 [X] 3-3 complete !unexpected",
+                "exchange 1 GET /b [] 4-4 200 [B] 6-6 complete",
+            ]
+        #expect(told == own + pairs)
+    }
+
+    @Test("behind a hole of the server's, a response answers the youngest request before it")
+    func answersTheYoungestBefore() {
+        let told = lines([
+            (Self.get("a"), 1), (Self.get("b"), 3), (Self.get("c"), 6), (.hole(.server, 50), 5), (Self.ok("B"), 5),
+            (Self.ok("C"), 7),
+        ])
+        #expect(
+            told == [
+                Self.start(0, "a"), Self.start(1, "b"), Self.start(2, "c"),
+                "exchange 0 GET /a [] 1-1 no response not seen", "exchange 1 GET /b [] 3-3 200 [B] 5-5 complete",
+                "exchange 2 GET /c [] 6-6 200 [C] 7-7 complete",
+            ])
+    }
+
+    @Test("without a hole, the order of a capture's packets within a moment says nothing")
+    func aCaptureMayBeOutOfOrder() {
+        let told = lines([(Self.get("a"), 2), (Self.ok("A"), 1)])
+        #expect(told == [Self.start(0, "a"), "exchange 0 GET /a [] 2-2 200 [A] 1-1 complete"])
+    }
+
+    @Test("an answer that a hole tore before the connection was reset was perhaps whole")
+    func aTornAnswerBeforeAReset() {
+        let told = lines([
+            (Self.get("a"), 1), (.server("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhe"), 2),
+            (.hole(.server, 3), 3), (.server("lo"), 4), (.closed(.reset(by: .server)), 5),
+        ])
+        #expect(told.last == "exchange 0 GET /a [] 1-1 200 [helo]-3… 2-5 not seen", "\(told)")
+    }
+
     @Test("in bodies", arguments: bodies)
     func inBodies(_ example: Case) { HTTP1ExchangeTests().check(example) }
 
