@@ -47,6 +47,8 @@ struct Session {
     let selections: SelectionBook
     /// Whether the id of any item is known.
     let knowsSelection: Bool
+    /// Whether there were more neutral URLs than are looked for.
+    let hasMoreNeutralURLs: Bool
     let scanGaps: [ScanGapRecord]
     /// What stands in the app's messages that must not.
     let contents: ContentLog

@@ -57,6 +57,8 @@ struct SessionModel: Sendable {
     var splits = SplitWatch()
     var selections = SelectionBook()
     var knowsSelection = false
+    /// Whether there were more neutral URLs than are looked for.
+    var hasMoreNeutralURLs = false
     /// Whether a handoff URL or token is known, of which pieces may be sent.
     var knowsToken = false
     /// What other traces are searched for too, and which of it was found here, by the needles' numbers.
@@ -130,7 +132,7 @@ struct SessionModel: Sendable {
         secretSearch = SecretSearch(policy.forbidden)
         assetDomains = Set((policy.hosts.chia + policy.hosts.chiaAssets).map(\.domain.text)).sorted()
         for token in options.foreignTokens {
-            learn(.token, String(decoding: token.bytes, as: UTF8.self), since: nil, neededSince: nil, isForeign: true)
+            learn(.token, String(decoding: token.bytes, as: UTF8.self), since: nil, neededSince: nil, isNested: false)
         }
     }
 

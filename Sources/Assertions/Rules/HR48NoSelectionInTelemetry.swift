@@ -30,8 +30,11 @@ enum NoSelectionInTelemetry: Rule {
         guard let start = flowStart(session) else { return }
         let end = session.marks([.end]).last?.span.latest ?? session.span.latest
         var before = 0
+        var mayBeIn: SelectionBook.Entry?
         for entry in session.selections.all {
-            for leak in entry.leaks where LeakRules.isTelemetry(leak.host, session) {
+            guard let first = entry.leaks.first, LeakRules.isTelemetry(first.host, session) else { continue }
+            if let omitted = entry.omitted, omitted.earliest <= end, omitted.latest >= start { mayBeIn = entry }
+            for leak in entry.leaks where !session.isOfAnotherDevice(leak.client) {
                 guard leak.started >= start else {
                     before += 1
                     continue
@@ -63,6 +66,12 @@ enum NoSelectionInTelemetry: Rule {
             judgement.doubt(
                 BlindSpot.Reason.stateGivenUp.rawValue,
                 "the item was named in more places than are kept (\(SelectionBook.limit))",
+                remedy: Session.remedy(.stateGivenUp))
+        }
+        if let mayBeIn, let leak = mayBeIn.leaks.first {
+            judgement.doubt(
+                BlindSpot.Reason.stateGivenUp.rawValue,
+                "\(leak.evidence("", mayBeIn.hit).subject) named the item more often than is kept (\(SelectionBook.leakLimit)), perhaps in the flow",
                 remedy: Session.remedy(.stateGivenUp))
         }
         LeakRules.doubtUnread(since: start, "the flow began", session, &judgement)
