@@ -150,6 +150,18 @@ import Testing
         #expect(result.reason?.code == code, "\(result)")
     }
 
+    @Test(arguments: [(64, nil), (65, "state-given-up")] as [(Int, String?)])
+    func moreSendersThanAreKeptAreNotDecided(count: Int, code: String?) throws {
+        let result = try judge {
+            for index in 0..<count {
+                $0.exchange(
+                    .app, "GET", "https://h\(index).vendor.example/x", at: 6 + Double(index) / 10,
+                    headers: [("cookie", "k=tok-P1q2R3s4T5u6")])
+            }
+        }
+        #expect(result.reason?.code == code, "\(result)")
+    }
+
     // MARK: who had it first
 
     /// The app sends it at 60; the partner's answer that gives it too ends at `ended`.

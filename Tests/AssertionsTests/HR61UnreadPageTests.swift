@@ -15,14 +15,12 @@ import Testing
     }
 
     private static func page(
-        _ session: inout ScriptedSession, _ html: String, coding: String? = nil, type: String = "text/html",
-        fate: ScriptedSession.Fate = .answered
+        _ session: inout ScriptedSession, _ html: String, coding: String? = nil, type: String = "text/html"
     ) {
         session.exchange(
             .browser, "GET", "https://chia.health/done", at: 40, response: html,
             responseHeaders: [("content-type", type)] + (coding.map { [("content-encoding", $0)] } ?? []),
-            isNavigation: true,
-            fate: fate)
+            isNavigation: true)
     }
 
     @Test func whatWasReadPasses() throws {

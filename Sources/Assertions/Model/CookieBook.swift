@@ -57,8 +57,6 @@ struct CookieBook: Sendable {
             let entry = Entry(name: name, record: record)
             if byChia {
                 Self.add(entry, for: secret, to: &ofChia, &isFull)
-            } else if let known = givenToApp[secret], record.ended.time < known.record.ended.time {
-                givenToApp[secret] = entry
             } else {
                 Self.add(entry, for: secret, to: &givenToApp, &isFull)
             }

@@ -126,9 +126,20 @@ extension SessionModel {
         }
     }
 
+    /// Looks for URLs of Chia's in a text, those that stand in the query of another one (an image service's) among them.
     private mutating func searchAssets(in bytes: [UInt8], _ record: inout PendingRecord) {
-        for domain in assetDomains {
-            for url in AnswerReader.urls(on: domain, in: bytes) {
+        let isThere = assetDomains.contains { domain in
+            Array(domain.utf8).withUnsafeBytes { name in bytes.withUnsafeBytes { ByteSearch.contains(name, in: $0) } }
+        }
+        guard isThere else { return }
+        var texts = [bytes]
+        if bytes.contains(0x25) {
+            var plain: [UInt8] = []
+            bytes.withUnsafeBytes { TextDecoding.undo(.percent, of: $0, into: &plain) }
+            texts.append(plain)
+        }
+        for text in texts {
+            for url in assetDomains.flatMap({ AnswerReader.urls(on: $0, in: text) }) {
                 if let address = WebAddress(url) { keepAsset(address, "body", &record) }
             }
         }

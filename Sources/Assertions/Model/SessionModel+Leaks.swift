@@ -32,13 +32,28 @@ extension SessionModel {
 
     /// The item and the disclosure version of a session request or projection are looked for from then on (RULES HR-48).
     ///
-    /// - Parameter isChosen: false for what was only shown; of a shop's many items the first ones are looked for.
+    /// - Parameter isChosen: false for what was only shown; of a shop's many items the first ones are looked for, and those
+    ///   that are shown soon after the call to action was tapped.
     mutating func learnSelection(item: String?, disclosureVersion: String?, since: Instant, isChosen: Bool = true) {
-        guard isChosen || needles.count(of: .catalogID) < Self.shownItems else { return }
+        let isTapped =
+            lastCallToAction.map { (0...policy.timing.tapToRequest.count).contains(since.nanoseconds(since: $0)) }
+            ?? false
+        guard isChosen || isTapped || needles.count(of: .catalogID) < Self.shownItems else {
+            if let item, !item.isEmpty, !needles.contains(item, as: [.catalogID]) {
+                if unsearchedItems.count < 1_000 {
+                    unsearchedItems.insert(item)
+                } else {
+                    giveUp("items that were shown")
+                }
+            }
+            return
+        }
         if let item, !item.isEmpty {
             knowsSelection = true
+            // What was left out when it was shown may have been sent since then.
+            let wasLeftOut = unsearchedItems.remove(item) != nil
             learn(
-                .catalogID, item, since: since, neededSince: since,
+                .catalogID, item, since: wasLeftOut ? nil : since, neededSince: since,
                 fieldNames: Self.names(ofPointer: policy.fields.catalogID))
         }
         if let disclosureVersion, !disclosureVersion.isEmpty {
@@ -50,6 +65,8 @@ extension SessionModel {
 
     /// A neutral URL is looked for from then on at services for links and clicks; anybody may know it (RULES HR-51).
     mutating func learnNeutral(_ text: String, since: Instant) {
+        // One with a token in it is found by that, as a handoff URL is.
+        guard TokenShape.first(in: text) == nil else { return }
         guard needles.count(of: .neutralURL) < Self.neutralURLs || needles.contains(text, as: [.neutralURL]) else {
             hasMoreNeutralURLs = true
             return

@@ -57,6 +57,10 @@ struct SessionModel: Sendable {
     var splits = SplitWatch()
     var selections = SelectionBook()
     var knowsSelection = false
+    /// Items that were shown, and are not looked for.
+    var unsearchedItems: Set<String> = []
+    /// When the call to action was tapped last.
+    var lastCallToAction: Instant?
     /// Whether there were more neutral URLs than are looked for.
     var hasMoreNeutralURLs = false
     /// Whether a handoff URL or token is known, of which pieces may be sent.
@@ -158,6 +162,7 @@ struct SessionModel: Sendable {
         case .mark(let mark):
             marks.receive(mark)
             learnCanaries(of: mark)
+            if mark.kind == .tap, mark.target == .cta { lastCallToAction = mark.span.earliest }
         case .proxyEvent(let event):
             receive(event)
         case .activityStarted(let start):

@@ -290,9 +290,10 @@ public struct LeakScanner: Sendable {
         let bytes = scan.views[hit.view].bytes
         guard !bytes.withUnsafeBytes({ WordSearch.isWhole(hit.range, in: $0, .exact) }) else { return false }
         if let isText = texts[hit.view] { return isText }
-        let isText =
-            !bytes.contains { $0 < 0x09 || (0x0E..<0x20).contains($0) }
-            && String(validating: bytes, as: UTF8.self) != nil
+        let isBinary = bytes.contains { byte in
+            byte < 0x09 || ((0x0E..<0x20).contains(byte) && byte != MessageHead.separator)
+        }
+        let isText = !isBinary && String(validating: bytes, as: UTF8.self) != nil
         texts[hit.view] = isText
         return isText
     }
