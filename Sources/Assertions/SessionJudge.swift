@@ -46,6 +46,8 @@ public struct ModelLimits: Hashable, Sendable {
     public var projectionSightings = 50_000
     /// Requests of any kind, in a few words each; what is beyond leaves rules open that ask about every request.
     public var loggedRequests = 50_000
+    /// WebSocket messages of the app's, in as few.
+    public var loggedMessages = 20_000
     /// Things in the contents of the app's messages that must not be there.
     public var contentFindings = 5_000
     /// Leaks.
@@ -67,7 +69,7 @@ public struct ModelLimits: Hashable, Sendable {
     /// Activity starts.
     public var activities = 10_000
     /// Bytes of recent requests kept to be searched again when a new needle is learnt.
-    public var backlogBytes = 8 << 20
+    public var backlogBytes = 4 << 20
 
     /// The default limits.
     public init() {}
@@ -115,7 +117,10 @@ public struct SessionJudge {
 
     /// Brings what was kept into the order that `finish` needs, so that copies that are finished share it with this judge
     /// instead of each making an order of its own.
-    public mutating func settle() { model.requestLog.sort() }
+    public mutating func settle() {
+        model.requestLog.sort()
+        model.messageLog.sort()
+    }
 
     /// Judges what was seen. Call it once, after `traceEnded`.
     public mutating func finish() -> TraceVerdict {

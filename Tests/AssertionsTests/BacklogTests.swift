@@ -114,7 +114,8 @@ import Testing
     }
 
     /// A crafted value is needed from the return on, as early as the hand-made mark may mean.
-    @Test(arguments: [(sent: 49.0, isDoubt: true), (40, false)]) func aCraftedValue(sent: Double, isDoubt: Bool) throws {
+    @Test(arguments: [(sent: 49.0, isDoubt: true), (40, false)]) func aCraftedValue(sent: Double, isDoubt: Bool) throws
+    {
         var session = ScriptedSession.upToTap()
         session.options.limits.backlogBytes = 2_000
         session.exchange(

@@ -45,6 +45,53 @@ import Testing
         #expect(try judge(end: end) { _ in }.reason?.code == code)
     }
 
+    /// A share tap opens the handoff URL, and not the neutral one too. The answer came at 4.5.
+    @Test(
+        arguments: [
+            (4.6, [], ["neutral-beside"], nil), (4.499, [], [], nil), (6, [("sec-fetch-site", "same-origin")], [], nil),
+            (6, [("sec-fetch-site", "cross-site")], [], "initiator-unknown"),
+        ] as [(Double, [(String, String)], [String], String?)])
+    func theNeutralURLBesideTheHandoffURL(time: Double, headers: [(String, String)], kinds: [String], code: String?)
+        throws
+    {
+        let result = try judge {
+            $0.browse(ScriptedSession.url, at: 4.8)
+            $0.browse(ScriptedSession.neutral, at: time, headers: headers)
+        }
+        #expect(result.violations == kinds && result.reason?.code == code, "\(result)")
+    }
+
+    /// What the next tap opens is that tap's; a page that was opened before may be the browser's own return to it.
+    @Test func theNeutralURLMayBeAnothersTapOrAReturn() throws {
+        let tapped = try judge {
+            $0.browse(ScriptedSession.url, at: 4.8)
+            $0.tap(.neutral, at: 20)
+            $0.browse(ScriptedSession.neutral, at: 20.3)
+        }
+        #expect(tapped.verdict == .pass, "\(tapped)")
+        var session = ScriptedSession.upToTap()
+        session.tap(.neutral, at: 3)
+        session.browse(ScriptedSession.neutral, at: 3.2)
+        session.tap(.share, at: 4)
+        session.share(at: 4.1, took: 0.4)
+        session.browse(ScriptedSession.url, at: 4.8)
+        session.mark(.background, at: 6)
+        session.browse(ScriptedSession.neutral, at: 50, headers: [("cache-control", "max-age=0")])
+        session.mark(.end, at: 90)
+        #expect(try session.judge()["HR-09"].reason?.code == "perhaps-back")
+    }
+
+    /// Between two openings the app came to act again: the second is no repeat of the first one, which failed.
+    @Test(arguments: [(Mark.Kind?.none, true), (.foreground, false), (.launch, false), (.background, true)])
+    func aRetryEndsWhereTheAppMayActAgain(kind: Mark.Kind?, isOne: Bool) throws {
+        let result = try judge {
+            $0.browse(ScriptedSession.url, at: 4.8, fate: .reset)
+            if let kind { $0.mark(kind, at: 5) }
+            $0.browse(ScriptedSession.url, at: 5.2)
+        }
+        #expect((result.verdict == .pass) == isOne, "\(result)")
+    }
+
     @Test func reloadsAndReturnsAreNoSecondNavigation() throws {
         let reload = try judge {
             $0.browse(ScriptedSession.url, at: 5)

@@ -146,6 +146,23 @@ import Testing
         #expect(try session.judge()["HR-14"].verdict == .notApplicable)
     }
 
+    /// What a broken upload shows is equal, but two whole bodies after it are not.
+    @Test func aRetryIsComparedWithTheFirstWholeBodyToo() throws {
+        func retried(_ third: String) throws -> RuleResult {
+            var session = ScriptedSession.upToTap()
+            session.tap(.share, at: 4)
+            session.share(
+                at: 4.1, body: String(ScriptedSession.body.prefix(12)), fate: .reset, bodyIsComplete: false)
+            session.share(at: 6, status: 503)
+            session.share(at: 8, body: third)
+            session.mark(.end, at: 90)
+            return try session.judge()["HR-13"]
+        }
+        #expect(try retried(ScriptedSession.body).violations == [])
+        let other = try retried(String(ScriptedSession.body.dropLast()) + #","extra":1}"#)
+        #expect(other.violations == ["body-differs"], "\(other)")
+    }
+
     @Test func theNeutralChoiceEndsTheOperation() throws {
         let result = try judge {
             $0.tap(.neutral, at: 6)
@@ -155,6 +172,27 @@ import Testing
         }
         #expect(result.verdict == .pass)
         #expect(result.findings.contains { $0.kind == "operation-ended" && $0.message.contains("neutral") })
+    }
+
+    /// While the request is under way (from 4.1 for 2 s) the neutral action is disabled: it ends the operation only where its
+    /// URL was opened, or may have been.
+    @Test(
+        arguments: [
+            (6.1, false, false, true), (6.099, false, false, false), (5, true, false, true), (5, false, true, true),
+            (4.1, true, false, true), (4.099, true, false, false),
+        ] as [(Double, Bool, Bool, Bool)])
+    func aNeutralTapInFlightEndsNothingByItself(time: Double, isOpened: Bool, isDark: Bool, ends: Bool) throws {
+        var session = ScriptedSession.upToTap()
+        session.tap(.share, at: 4)
+        session.share(at: 4.1, status: 503, took: 2)
+        session.tap(.neutral, at: time)
+        if isOpened { session.browse(ScriptedSession.neutral, at: time + 0.2) }
+        if isDark { session.dark(.browser, "chia.health", at: time + 0.1, lastData: time + 1) }
+        session.tap(.share, at: 30)
+        session.share(at: 30.1, key: ScriptedSession.key2)
+        session.mark(.end, at: 90)
+        let result = try session.judge()["HR-14"]
+        #expect(result.findings.contains { $0.kind == "operation-ended" } == ends, "\(result)")
     }
 
     @Test func aWithdrawnProjectionEndsItUnlessThePolicySaysOtherwise() throws {

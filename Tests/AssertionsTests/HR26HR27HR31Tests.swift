@@ -124,6 +124,19 @@ import Testing
         #expect(perhaps.reason?.code == "perhaps-reload")
     }
 
+    /// A reload is what follows its mark, until the person taps or the app comes to act again.
+    @Test(arguments: [
+        (Mark.Kind?.none, true), (.background, true), (.foreground, false), (.restore, false), (.launch, false),
+    ]) func aReloadEndsWhereTheAppMayActAgain(kind: Mark.Kind?, isReload: Bool) throws {
+        let result = try judge {
+            $0.browse(ScriptedSession.url, at: 4.5)
+            $0.mark(.reload, at: 20)
+            if let kind { $0.mark(kind, at: 21) }
+            $0.browse(ScriptedSession.url, at: 22)
+        }
+        #expect((result.verdict == .pass) == isReload, "\(result)")
+    }
+
     @Test func twoURLsAreOpenedOnceEach() throws {
         let result = try judge {
             $0.browse(ScriptedSession.url, at: 4.5)

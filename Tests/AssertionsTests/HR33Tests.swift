@@ -54,6 +54,47 @@ import Testing
         #expect(try verdict(elsewhere: false).reason?.code == "embedded-browser-possible")
     }
 
+    private static let chrome = "com.android.chrome/org.chromium.chrome.browser.ChromeTabbedActivity"
+
+    /// Started from the home screen a browser shows anything; with an address, or to view one, it shows that.
+    @Test(
+        arguments: [
+            ("android.intent.action.MAIN", String?.none, false), ("android.intent.action.VIEW", nil, true),
+            (nil, "chia.health", true), ("android.intent.action.MAIN", "chia.health", true), (nil, nil, false),
+        ] as [(String?, String?, Bool)])
+    func aBrowserThatWasStartedWithoutAnAddress(action: String?, host: String?, tells: Bool) throws {
+        let session = ScriptedSession.shared { $0.browse(ScriptedSession.url, at: 4.5) }
+        let result = try session.judge(
+            session.events(starting: Self.chrome, at: 4.4, action: action, host: host))["HR-33"]
+        #expect((result.verdict == .pass) == tells, "\(result)")
+    }
+
+    /// An address that the browser was started with led elsewhere, unless what it led to can't be read.
+    @Test func anAddressOfAHostThatStayedUnreadTellsNothing() throws {
+        func result(isDark: Bool) throws -> RuleResult {
+            let session = ScriptedSession.shared {
+                if isDark { $0.dark(.browser, "go.vendor.example", at: 4.41, lastData: 4.45) }
+                $0.browse(ScriptedSession.url, at: 4.5)
+            }
+            return try session.judge(
+                session.events(
+                    starting: "com.example.app/androidx.browser.customtabs.CustomTabActivity", at: 4.4,
+                    host: "go.vendor.example"))["HR-33"]
+        }
+        #expect(try result(isDark: true).verdict == .inconclusive)
+        #expect(try result(isDark: false).verdict == .inconclusive)
+    }
+
+    /// A view inside the app shows itself, whatever was started.
+    @Test func aWebViewBesideAStartedBrowserFails() throws {
+        let session = ScriptedSession.shared {
+            $0.browse(ScriptedSession.url, at: 4.5, headers: [("user-agent", ScriptedSession.webView)])
+        }
+        let result = try session.judge(session.events(starting: Self.chrome, at: 4.4))["HR-33"]
+        #expect(result.violations == ["web-view"], "\(result)")
+    }
+
+    // MARK: fail
     // MARK: fail
 
     @Test(arguments: [

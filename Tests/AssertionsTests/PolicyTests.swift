@@ -195,10 +195,11 @@ import Testing
     }
 
     /// What no policy may name is not suggested: a registry's name, or one host for everything. A container's name is.
-    @Test(arguments: [
-        ("com", "https://chia.health/h/", []), ("lab.test", "https://lab.test/h/", []),
-        ("backend", "https://chia.health/h/", ["backend"]),
-    ] as [(String, String, [String])])
+    @Test(
+        arguments: [
+            ("com", "https://chia.health/h/", []), ("lab.test", "https://lab.test/h/", []),
+            ("backend", "https://chia.health/h/", ["backend"]),
+        ] as [(String, String, [String])])
     func theTextOfALabsTraceIsAPolicy(host: String, url: String, named: [String]) throws {
         var session = ScriptedSession.upToTap()
         session.share(at: 4, url: url + ScriptedSession.token, host: host)

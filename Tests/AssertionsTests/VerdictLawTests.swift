@@ -83,6 +83,30 @@ import Testing
         #expect(result.sentence == "error 0 (and 102 more)")
     }
 
+    /// What is excepted takes no room from what is not, but beyond the limit nobody knows which it would have been.
+    @Test(arguments: [100, 101]) func beyondTheLimitAnExceptionMayNotHold(count: Int) {
+        let result = Self.result { judgement in
+            for number in 0..<count { judgement.violation("e", "error \(number)", evidence: []) }
+            judgement.changeFindings { $0.severity = .info }
+        }
+        #expect(result.verdict == (count > 100 ? .inconclusive : .pass), "\(result)")
+        #expect(result.reason?.code == (count > 100 ? "findings-full" : nil))
+    }
+
+    @Test func aWarningHidesNoErrorBeyondTheLimit() {
+        func errors(_ judgement: inout Judgement, _ count: Int) {
+            Self.warn(&judgement)
+            for number in 0..<count { judgement.violation("e", "error \(number)", evidence: []) }
+            judgement.changeFindings { if $0.severity == .error { $0.severity = .info } }
+        }
+        #expect(Self.result { errors(&$0, 100) }.doubt == nil)
+        #expect(Self.result { errors(&$0, 101) }.doubt?.code == "findings-full")
+        let warnings = Self.result { judgement in
+            for number in 0..<101 { judgement.violation("w", severity: .warning, "\(number)", evidence: []) }
+        }
+        #expect(warnings.verdict == .fail && warnings.doubt == nil, "a warning beyond a hundred weighs no more")
+    }
+
     // MARK: cut traces
 
     @Test func aCutTraceProvesNothingAndShowsWhatItShows() {

@@ -36,16 +36,42 @@ struct AnswerReader {
         self.isProjection = isProjection
         let names = interesting()
         guard let names else { return }
-        do throws(JSONError) {
-            let value = try JSONValue.parse(
-                bytes, limits: JSONLimits(bytes: Projection.limit, depth: 128, values: 500_000))
-            walk(value, at: .root, name: nil)
-        } catch {
-            // Lines of JSON, or an event stream: the name is there all the same.
-            for name in names {
-                if let reason = keys.reason(for: name) { add(.key(reason), JSONPlace.root.member(name)) }
+        if let value = Self.parse(bytes[...]) { return walk(value, at: .root, name: nil) }
+        // Lines of JSON, or an event stream.
+        let texts = Self.lines(bytes)
+        let values = texts.compactMap(Self.parse)
+        for value in values { walk(value, at: .root, name: nil) }
+        guard values.isEmpty || values.count < texts.count else { return }
+        // What can't be read as JSON holds the name all the same.
+        for name in names {
+            if let reason = keys.reason(for: name), !marks.contains(where: { $0.kind == .key(reason) }) {
+                add(.key(reason), JSONPlace.root.member(name))
             }
         }
+        keepID(String(decoding: bytes, as: UTF8.self), at: .root)
+    }
+
+    private static func parse(_ bytes: ArraySlice<UInt8>) -> JSONValue? {
+        try? JSONValue.parse(
+            Array(bytes), limits: JSONLimits(bytes: Projection.limit, depth: 128, values: 500_000))
+    }
+
+    /// The JSON texts of a content that has one in each line, or of the events of a stream, whose data may have several.
+    private static func lines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        var texts: [ArraySlice<UInt8>] = []
+        var isOpen = false
+        for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {
+            let isData = line.starts(with: "data:".utf8)
+            let text = isData ? line.dropFirst(5) : line
+            let begins = text.first { $0 > 0x20 }.map { $0 == 0x7B || $0 == 0x5B } ?? false
+            if isData, isOpen {
+                texts[texts.count - 1] += [0x0A] + text
+            } else if begins {
+                texts.append(text)
+            }
+            isOpen = isData && (isOpen || begins)
+        }
+        return texts
     }
 
     /// The forbidden names that stand in the text; nil when nothing in it is of interest.

@@ -82,7 +82,7 @@ struct Backlog: Sendable {
         var size: Int { Item.ownSize + content }
     }
 
-    var limit = 8 << 20
+    var limit = 4 << 20
     /// Bytes that may be searched again in one trace: what a new value costs must not grow with every other value.
     static let searchLimit = 64 << 20
     private var searched = 0

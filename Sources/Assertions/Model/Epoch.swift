@@ -105,8 +105,9 @@ extension Session {
         {
             return "the disclosure version had changed"
         }
-        if neutralBursts.contains(where: { $0.started <= next.started && choosesNeutral($0, after: attempt, before: next) })
-        {
+        if neutralBursts.contains(where: {
+            $0.started <= next.started && choosesNeutral($0, after: attempt, before: next)
+        }) {
             return "the user had chosen the neutral way"
         }
         let withdrawn = projections.contains { projection in

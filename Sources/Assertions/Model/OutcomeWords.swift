@@ -50,7 +50,19 @@ struct OutcomeWord: Hashable, Sendable {
         let path = target.prefix { $0 != "?" && $0 != "#" }
         let query = target[path.endIndex...].dropFirst().prefix { $0 != "#" }
         var words = fields(query, "query", with: path.split(separator: "/").map(String.init))
-        guard facts.keys.contains(where: isOutcome) else { return words }
+        read(content, facts, into: &words)
+        return words
+    }
+
+    /// The words of a WebSocket message.
+    static func all(inMessage content: [UInt8], _ facts: BodyFacts) -> [OutcomeWord] {
+        var words: [OutcomeWord] = []
+        read(content, facts, into: &words)
+        return words
+    }
+
+    private static func read(_ content: [UInt8], _ facts: BodyFacts, into words: inout [OutcomeWord]) {
+        guard facts.keys.contains(where: isOutcome) else { return }
         switch facts.kind {
         case .form:
             words += fields(Substring(String(decoding: content, as: UTF8.self)), "form", with: [])
@@ -61,7 +73,6 @@ struct OutcomeWord: Hashable, Sendable {
             }
         case .none, .text, .binary: break
         }
-        return words
     }
 
     private static func documents(_ content: [UInt8]) -> [JSONValue] {

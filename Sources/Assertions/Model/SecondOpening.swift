@@ -57,7 +57,10 @@ extension Session {
         }
         let back = last?.kind == .background ? last : nil
         let left = [elsewhere?.started.time, back?.span.earliest].compactMap(\.self).max()
-        guard let left else { return nil }
+        guard let left else {
+            guard let cut = requests.uncountedSince, cut < to else { return nil }
+            return "the log of requests was full, so that nothing tells where the browser was meanwhile"
+        }
         if back == nil, to.nanoseconds(since: from) < Self.backWindow.count { return nil }
         // What the app sent since may have been followed by its opening the page again.
         let since = max(left, to.advanced(byNanoseconds: -Self.actWindow.count))

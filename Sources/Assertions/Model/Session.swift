@@ -25,6 +25,8 @@ struct Session {
     let projections: [Projection]
     /// Every request, with what its body looks like.
     let requests: RequestLog
+    /// WebSocket messages that the app sent, each as a request.
+    let messages: RequestLog
     /// Whose pages the browser opened.
     let pages: PageBook
     /// Contacts with hosts that shorten, preview, attribute or replay.

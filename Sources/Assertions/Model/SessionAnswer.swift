@@ -96,6 +96,18 @@ enum MessageContent {
         }
     }
 
+    /// Whether the content is a stream of events (WHATWG HTML §9.2).
+    static func isEventStream(_ fields: FieldSection) -> Bool {
+        BodyFacts.mediaType(fields) == "text/event-stream"
+    }
+
+    /// Whether content begins with an object or a list: at once, behind space, or in a line below one that keeps pages from
+    /// running it as a script (`)]}',`).
+    static func beginsJSON(_ bytes: [UInt8]) -> Bool {
+        let lines = bytes.prefix(64).split(separator: 0x0A).prefix(2)
+        return lines.contains { line in line.first { $0 > 0x20 }.map { $0 == 0x7B || $0 == 0x5B } ?? false }
+    }
+
     /// Whether decoded content is one JSON text, as far as projections are read.
     static func isReadableJSON(_ bytes: [UInt8]) -> Bool {
         (try? JSONValue.parse(bytes, limits: Projection.jsonLimits)) != nil

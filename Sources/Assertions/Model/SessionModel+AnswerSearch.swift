@@ -56,7 +56,7 @@ extension SessionModel {
     /// A WebSocket message of a server.
     mutating func searchAnswer(_ message: Message, _ flow: Flow?, isNew: Bool) {
         guard message.kind == .text || message.kind == .binary else { return }
-        let record = upgrades[message.exchange]
+        let record = upgrades[message.exchange]?.record
         let actor = record?.actor ?? flow?.actor ?? .nothing
         let host = record?.host ?? flow?.names.first
         guard actor.actor != .browser, !(host.map { isChia($0) } ?? false) else { return }

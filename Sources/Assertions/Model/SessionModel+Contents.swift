@@ -64,12 +64,24 @@ extension SessionModel {
             keepGap(
                 in: response.body, isTorn: isTorn, isOverBudget: content.isOverBudget, &record, isInRequest: false)
         }
-        guard let first = content.bytes.first else { return }
-        if MessageContent.isJSON(response.fields) || first == 0x7B || first == 0x5B {
-            readNames(in: content.bytes, status: response.status, &record)
+        let isJSON = MessageContent.isJSON(response.fields) || MessageContent.isEventStream(response.fields)
+        readText(content.bytes, isJSON: isJSON, status: response.status, &record)
+    }
+
+    /// A WebSocket message of a server.
+    mutating func readAnswer(_ payload: Body, _ record: inout PendingRecord) {
+        let content = Array(payload.bytes.prefix(Projection.limit))
+        if !payload.isWhole || content.count < payload.bytes.count {
+            keepGap(in: payload, isTorn: false, isOverBudget: payload.isWhole, &record, isInRequest: false)
         }
-        searchAssets(in: content.bytes, &record)
-        searchSecrets(in: FieldSection(), content.bytes[...], &record, isInRequest: false)
+        readText(content, isJSON: false, status: 200, &record)
+    }
+
+    private mutating func readText(_ bytes: [UInt8], isJSON: Bool, status: Int, _ record: inout PendingRecord) {
+        guard !bytes.isEmpty else { return }
+        if isJSON || MessageContent.beginsJSON(bytes) { readNames(in: bytes, status: status, &record) }
+        searchAssets(in: bytes, &record)
+        searchSecrets(in: FieldSection(), bytes[...], &record, isInRequest: false)
     }
 
     /// Keeps that part of a message could not be looked into, and why.
@@ -177,7 +189,7 @@ extension SessionModel {
         }
     }
 
-    private mutating func readBody(of request: Request, _ record: inout PendingRecord) {
+    mutating func readBody(of request: Request, _ record: inout PendingRecord) {
         let body = request.body
         guard !body.bytes.isEmpty || !body.isWhole, !MessageContent.isMedia(request.fields) else { return }
         let content = MessageContent.content(of: body, request.fields, limit: ContentLog.requestLimit)

@@ -66,10 +66,7 @@ extension SessionModel {
                 keep(token: token)
             }
         }
-        if exchange.response?.status == 101 || request.connectProtocol != nil, upgrades.count < 1_000 {
-            upgrades[exchange.id] = RequestRecord(
-                exchange, request: request, flow: flow, host: host, actor: actor, redactor: redactor)
-        }
+        keepUpgrade(exchange, request, flow, host, actor)
         if !isWithheld {
             keepAttempt(exchange, request, flow, host, actor)
             keepProjection(exchange, request, flow, host, actor)

@@ -60,6 +60,7 @@ extension SessionModel {
         let neutralURLs = neutralURLs()
         if neutralURLs.count >= Self.neutralURLLimit { giveUp("neutral URLs") }
         requestLog.sort()
+        messageLog.sort()
         vendors.sort()
         let chiaRequests = chiaRequests.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) }
         return Session(
@@ -68,7 +69,7 @@ extension SessionModel {
             attempts: attempts,
             unlistedRequests: unlistedRequests(beside: attempts),
             bursts: bursts, inferredPartner: inferred,
-            projections: projections, requests: requestLog,
+            projections: projections, requests: requestLog, messages: messageLog,
             pages: PageBook(requestLog.requests, redirects: redirects, roles: roles), vendors: vendors,
             usesForeignProxy: usesProxy && !summary.isOwnRecording,
             returnLinks: returnLinks.sorted { ($0.at, $0.text) < ($1.at, $1.text) }, projectionBook: book, urls: urls,

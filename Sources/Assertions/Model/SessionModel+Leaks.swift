@@ -245,15 +245,7 @@ extension SessionModel {
         }
     }
 
-    mutating func receive(_ message: Message) {
-        let flow = flows[message.exchange.connection]
-        if message.from == .server { return searchAnswer(message, flow, isNew: true) }
-        guard message.kind == .text || message.kind == .binary else { return }
-        scan(message, flow)
-        backlog.append(.message(message, kept(flow)))
-    }
-
-    private mutating func scan(_ message: Message, _ flow: Flow?) {
+    mutating func scan(_ message: Message, _ flow: Flow?) {
         let result = noted(scanner.scan(message))
         let isSmall = message.payload.bytes.count <= SplitWatch.smallField
         guard !result.isEmpty || (knowsToken && isSmall) else { return }
@@ -264,7 +256,7 @@ extension SessionModel {
             endpoints: flow.map { "\($0.connection.client) → \($0.connection.server)" }, exchange: message.exchange,
             subject: "message to \(redactor.host(host?.text ?? "?"))")
         var leak = LeakRecord(
-            carrier: .message(upgrades[message.exchange], host: host, evidence), hits: [],
+            carrier: .message(upgrades[message.exchange]?.record, host: host, evidence), hits: [],
             flowActor: flow?.actor ?? .nothing, client: flow?.connection.client.address)
         watch(result, [("message", message.payload.bytes)], leak)
         leak.hits = settled(result.hits, leak)

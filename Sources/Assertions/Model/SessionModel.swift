@@ -49,6 +49,8 @@ struct SessionModel: Sendable {
     /// Domains of which an answer may not hold certain URLs.
     let assetDomains: [String]
     var requestLog: RequestLog
+    /// WebSocket messages of the app's, each as a request.
+    var messageLog: RequestLog
     var vendors = VendorLog()
     var returnLinks: [ReturnLink] = []
     /// Whether the device asked a proxy for something.
@@ -80,7 +82,7 @@ struct SessionModel: Sendable {
     /// Activities that were started, in the order in which they were told.
     var activities: [ActivityStart] = []
     /// Requests that opened a WebSocket, for the actor of its messages.
-    var upgrades: [ExchangeID: RequestRecord] = [:]
+    var upgrades: [ExchangeID: Upgrade] = [:]
     /// Hosts of handoff and neutral URLs: requests to them are kept, whatever the policy calls them.
     var openedHosts: Set<HostName> = []
 
@@ -130,6 +132,7 @@ struct SessionModel: Sendable {
         marks = MarkBook(limit: options.limits.marks)
         dark = DarkTraffic(limit: options.limits.darkHosts)
         requestLog = RequestLog(limit: options.limits.loggedRequests)
+        messageLog = RequestLog(limit: options.limits.loggedMessages)
         backlog.limit = options.limits.backlogBytes
         answerBacklog.limit = options.limits.backlogBytes
         forbiddenKeys = ForbiddenKeys(policy.forbidden)

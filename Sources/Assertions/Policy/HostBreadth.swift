@@ -46,7 +46,8 @@ enum HostBreadth: Equatable {
                 + "np nr om pa pe pf pg ph pk pl pr ps pt py qa re ro sa sb sc sd sg sl sn so sv sy tj tm tn to tr tt "
                 + "tw ua ug uy uz vc ve vi vn vu ws ye"),
         "net": places("au br cn co hk id il in mx my nz ph pl sg th tr tw ua uk vn za"),
-        "org": places("ar au br cn co hk il in mx my nz ph pl sg tr tw ua uk vn za"), "or": places("at id jp ke kr th tz"),
+        "org": places("ar au br cn co hk il in mx my nz ph pl sg tr tw ua uk vn za"),
+        "or": places("at id jp ke kr th tz"),
         "ne": places("jp ke kr tz"), "ltd": places("uk"), "plc": places("uk"), "me": places("uk"),
         "nom": places("br co es fr"),
     ]

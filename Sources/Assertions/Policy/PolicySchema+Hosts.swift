@@ -117,7 +117,8 @@ extension PolicyReader {
             fault(
                 node,
                 "\"\(name)\" must hold names of one site, and \"\(text)\" stands for every site below it; "
-                    + "write a name below it, such as partner.example; a lab's host may be an address, localhost or *.test")
+                    + "write a name below it, such as partner.example; a lab's host may be an address, localhost or *.test"
+            )
             return nil
         case .singleLabel:
             remark(

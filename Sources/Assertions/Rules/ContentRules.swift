@@ -29,7 +29,12 @@ enum ContentRules {
 
     /// `the answer to GET api.partner.example/home`, `GET api.partner.example/home`.
     static func carrier(_ finding: ContentFinding) -> String {
-        finding.isInRequest ? finding.record.subject : "the answer to \(finding.record.subject)"
+        carrier(finding.record, isInRequest: finding.isInRequest)
+    }
+
+    private static func carrier(_ record: RequestRecord, isInRequest: Bool) -> String {
+        if isInRequest { return record.subject }
+        return record.method == Upgrade.method ? "a message of \(record.subject)" : "the answer to \(record.subject)"
     }
 
     /// How often a finding was seen, where more than once.
@@ -74,7 +79,7 @@ enum ContentRules {
                     && (gap.record.host.map(isConcerned) ?? true)
             })
         else { return }
-        let carrier = inRequests ? gap.record.subject : "the answer to \(gap.record.subject)"
+        let carrier = carrier(gap.record, isInRequest: inRequests)
         judgement.doubt(
             gap.reason == .tcpHole ? "body-not-whole" : gap.reason.rawValue,
             "\(carrier) (packet \(gap.record.started.number)) could not be looked into in full, and may hold \(what)",

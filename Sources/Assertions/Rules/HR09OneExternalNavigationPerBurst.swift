@@ -6,7 +6,8 @@ internal import SessionTrace
 /// The contract (CONTRACT.md, "The tap sequence" 5) has the URL opened once. Navigations are the browser's document
 /// requests. Two of which the first got no byte back are one (the browser's own retry), as are redirects that Chia issued
 /// and what a Chia page starts itself, and one that met a fault of the recorder's own and its repeat; those after a
-/// `reload` mark are not counted. A share burst that brought no URL must lead to none.
+/// `reload` mark are not counted. A share burst that brought no URL must lead to none, and after one that did the neutral URL
+/// is not opened too.
 ///
 /// Inconclusive: no tap marks; a second navigation that may be the browser's own return to the page (Back, a tab brought
 /// back), since it had gone elsewhere, or a mark says that the app was left, and the app did nothing between;
@@ -50,7 +51,7 @@ enum OneExternalNavigationPerBurst: Rule {
         }
         session.doubtPolicy(&judgement)
         session.doubtUnnamedAnswer(&judgement)
-        if judgement.isExercised { session.doubtChiaHoles(exceptBrowser: false, &judgement) }
+        if judgement.isExercised { session.doubtHiddenOpenings(&judgement) }
         session.assumeBrowserByHeaders(&judgement)
         session.doubtMarks(&judgement)
         session.doubtBypass(&judgement)
@@ -76,23 +77,28 @@ enum OneExternalNavigationPerBurst: Rule {
             opened, inside, target: "the handoff URL \(urls.map(\.label).joined(separator: " or "))", burst: burst,
             due: due,
             host: urls[0].address?.host, because: urls.map(\.evidence), session, &judgement, &counts)
-        if let burst, !burst.isGeneric { judgeNeutral(beside: urls, of: burst, due: due, session, &judgement) }
+        if let burst, !burst.isGeneric {
+            judgeNeutral(beside: urls, of: burst, due: due, after: opened.first?.first, session, &judgement)
+        }
     }
 
     /// After a share tap the neutral URL is not opened too.
     private static func judgeNeutral(
-        beside urls: [HandoffURL], of burst: Burst, due: Instant, _ session: Session, _ judgement: inout Judgement
+        beside urls: [HandoffURL], of burst: Burst, due: Instant, after page: RequestRecord?, _ session: Session,
+        _ judgement: inout Judgement
     ) {
         let asking = session.index.requestsForNeutral
         let opened = session.navigations(among: asking, from: due, before: nextStart(after: burst, session))
-        let earlier = session.navigations(among: asking, before: due).last?.first
+        let wasOpened = session.navigations(among: asking, before: due).last != nil
         guard
             let further = opened.first(where: { navigation in
                 !session.isStartedByChia(navigation.first) && session.handoffURL(askedBy: navigation.first) == nil
             })
         else { return }
-        let what = "\(burst.words) on share brought the handoff URL \(urls[0].label), and the neutral URL was opened too"
-        if let earlier, let why = session.perhapsReturn(further.first, after: earlier) {
+        let what =
+            "\(burst.words) on share brought the handoff URL \(urls[0].label), and the neutral URL was opened too"
+        // Only to a page that it had shown before does the browser return.
+        if wasOpened, let page, let why = session.perhapsReturn(further.first, after: page) {
             judgement.doubt(
                 "perhaps-back", "\(what), but it may be the browser's own return to the page: \(why)",
                 remedy: "leave the page alone, or mark what is tapped")

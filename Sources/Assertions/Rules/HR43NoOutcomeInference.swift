@@ -6,7 +6,8 @@ internal import SessionTrace
 /// return. For half a minute after each `foreground` or `restore` mark, until the next mark, what the app sends may be a
 /// projection, images, a session request of its own operation, and what `requests: foreground-allow` names. A field that
 /// speaks of an outcome or a length of time (`outcome`, `converted`, `elapsed_ms` …) in one message element with an item's
-/// id is an error; any other request is a warning, since counters of openings are generic: name them in the policy.
+/// id is an error, in a WebSocket message too; any other request is a warning, since counters of openings are generic:
+/// name them in the policy.
 ///
 /// Inconclusive: a sender that is not known, traffic of the app in that time that stayed unread or came to nothing. Over several runs the requests after
 /// coming back must be the same whatever happened: the set of traces is compared by the rule of sets.
@@ -36,6 +37,11 @@ enum NoOutcomeInference: Rule {
                 requests += 1
                 judge(request, foreground, items, session, &judgement)
             }
+            for message in session.appMessages(from: start, until: end) {
+                requests += 1
+                _ = judgeWords(of: message, foreground, items, session, &judgement)
+            }
+            session.doubtMessageLog(until: end, &judgement)
             session.doubtUnread(from: start, until: end, &judgement)
             if foreground.next == nil {
                 session.assumeWatched(window, since: foreground.mark.span.latest, "coming back", &judgement)
@@ -52,25 +58,8 @@ enum NoOutcomeInference: Rule {
         _ request: LoggedRequest, _ foreground: Foreground, _ items: Set<ContentHash>, _ session: Session,
         _ judgement: inout Judgement
     ) {
-        let delay = Nanoseconds(max(0, request.started.time.nanoseconds(since: foreground.mark.span.earliest)))
-        let purpose = session.purpose(of: request)
-        if let word = request.outcomeWords.first(where: { word in
-            word.isBesideItemName || !word.beside.isDisjoint(with: items)
-        }) {
-            if request.actor.actor == .unknown { return session.doubtSender(request, &judgement) }
-            judgement.violation(
-                "outcome-words",
-                "\(request.subject(session.redactor)), \(delay) after coming back, says \(session.redactor.name(word.name)) beside an item's id (\(place(word, session)))",
-                place: [
-                    session.role(of: request.host).rawValue, request.template(session.redactor), place(word, session),
-                ],
-                evidence: [
-                    session.evidence(foreground.mark),
-                    request.evidence("after coming back", session.redactor, place: place(word, session)),
-                ])
-            return
-        }
-        switch purpose {
+        if judgeWords(of: request, foreground, items, session, &judgement) { return }
+        switch session.purpose(of: request) {
         case .projection, .image, .allowed, .session: return
         case .home:
             // The screen behind the item is the shop's home, or the return led there.
@@ -79,12 +68,43 @@ enum NoOutcomeInference: Rule {
             if request.actor.actor == .unknown { return session.doubtSender(request, &judgement) }
             judgement.violation(
                 "unlisted-request", severity: .warning,
-                "\(request.subject(session.redactor)), \(delay) after coming back, is neither a projection nor an image nor named under requests: foreground-allow in \(session.policyLine)",
+                "\(request.subject(session.redactor)), \(delay(request, foreground)) after coming back, is neither a projection nor an image nor named under requests: foreground-allow in \(session.policyLine)",
                 place: [session.role(of: request.host).rawValue, request.template(session.redactor)],
                 evidence: [
                     session.evidence(foreground.mark), request.evidence("after coming back", session.redactor),
                 ])
         }
+    }
+
+    /// Judges a word of outcomes beside an item's id; false where there is none.
+    private static func judgeWords(
+        of request: LoggedRequest, _ foreground: Foreground, _ items: Set<ContentHash>, _ session: Session,
+        _ judgement: inout Judgement
+    ) -> Bool {
+        guard
+            let word = request.outcomeWords.first(where: { word in
+                word.isBesideItemName || !word.beside.isDisjoint(with: items)
+            })
+        else { return false }
+        if request.actor.actor == .unknown {
+            session.doubtSender(request, &judgement)
+            return true
+        }
+        judgement.violation(
+            "outcome-words",
+            "\(request.subject(session.redactor)), \(delay(request, foreground)) after coming back, says \(session.redactor.name(word.name)) beside an item's id (\(place(word, session)))",
+            place: [
+                session.role(of: request.host).rawValue, request.template(session.redactor), place(word, session),
+            ],
+            evidence: [
+                session.evidence(foreground.mark),
+                request.evidence("after coming back", session.redactor, place: place(word, session)),
+            ])
+        return true
+    }
+
+    private static func delay(_ request: LoggedRequest, _ foreground: Foreground) -> Nanoseconds {
+        Nanoseconds(max(0, request.started.time.nanoseconds(since: foreground.mark.span.earliest)))
     }
 
     private static func place(_ word: OutcomeWord, _ session: Session) -> String {

@@ -7,7 +7,8 @@ internal import SessionTrace
 /// are looked at: three or more at even distances (their standard deviation under 0.3 of the mean) are polling, whatever
 /// the host. Without such marks the browser's opening of a Chia page begins the time.
 ///
-/// Inconclusive: traffic of the app in that time that stayed unread or came to nothing, or a periodic sender that is not known. Services of the system,
+/// Inconclusive: traffic of the app in that time that stayed unread or came to nothing, or a periodic sender that is not
+/// known; WebSocket messages at even distances, which may be heartbeats. Services of the system,
 /// such as push, are left out. Traps: three requests that are not evenly apart; requests within a quarter of a second,
 /// which load a screen and watch nothing; a poll by the page in the browser.
 enum NoBackgroundObservation: Rule {
@@ -44,6 +45,7 @@ enum NoBackgroundObservation: Rule {
                 groups["\(request.template(session.redactor)) \(host)", default: []].append(request)
             }
             for (_, group) in groups.sorted(by: { $0.key < $1.key }) { judge(group, absence, session, &judgement) }
+            doubtMessages(absence, session, &judgement)
             session.doubtUnread(from: absence.from, until: absence.until, &judgement)
         }
         guard !absences.isEmpty else { return }
@@ -52,6 +54,27 @@ enum NoBackgroundObservation: Rule {
         let watch = session.policy.timing.away
         if longest < watch {
             judgement.assume("observed-only", "the app was left for \(longest) only, not \(watch)")
+        }
+    }
+
+    /// WebSocket messages as short as this keep the connection open, and ask nothing.
+    static let heartbeat = 32
+
+    /// Messages at even distances may ask, or may say that the app is still there.
+    private static func doubtMessages(_ absence: Absence, _ session: Session, _ judgement: inout Judgement) {
+        session.doubtMessageLog(until: absence.until, &judgement)
+        let messages = session.appMessages(from: absence.from, until: absence.until).filter {
+            $0.body.bytes > heartbeat
+        }
+        let groups = Dictionary(grouping: messages) { [$0.subject(session.redactor)] + $0.body.keys }
+        for (_, group) in groups.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            guard let first = group.first, let period = Period(group.map(\.started.time)), period.isEven else {
+                continue
+            }
+            judgement.doubt(
+                "perhaps-polling",
+                "\(first.subject(session.redactor)): \(group.count) messages of one kind while the app was left, \(period.mean) apart on average, may ask again and again",
+                remedy: "close the WebSocket when the app is left, or let its heartbeats be pings (RFC 6455 §5.5.2)")
         }
     }
 

@@ -34,14 +34,16 @@ enum NoCaptureUpload: Rule {
         var looked = 0
         for time in times.prefix(session.windowLimit) {
             judgement.exercised()
-            for request in session.requests.requests(from: time.earliest, until: time.latest.advanced(byNanoseconds: 1))
-            {
+            let end = time.latest.advanced(byNanoseconds: 1)
+            let messages = session.messages.requests(from: time.earliest, until: end)
+            for request in Array(session.requests.requests(from: time.earliest, until: end)) + messages {
                 guard !session.isOfAnotherDevice(request.client?.address) else { continue }
                 let isReplayHost = request.host.map { session.roles.vendorKind(of: $0) == .sessionReplay } ?? false
                 guard isReplayHost || LeakRules.isTelemetry(request.host, session) else { continue }
                 looked += 1
                 judge(request, isReplayHost: isReplayHost, session, &judgement)
             }
+            session.doubtMessageLog(until: end, &judgement)
             session.doubtUnread(from: time.earliest, until: time.latest, &judgement) { host in
                 // Of a connection without a name nothing tells that it went elsewhere.
                 guard let host else { return true }

@@ -108,7 +108,8 @@ struct Judgement {
         guard count > 0 else { return nil }
         return InconclusiveReason(
             code: "findings-full",
-            sentence: "\(counted(count, "violation")) more than the \(Self.findingLimit) that a rule keeps could not be weighed",
+            sentence:
+                "\(counted(count, "violation")) more than the \(Self.findingLimit) that a rule keeps could not be weighed",
             remedy: "mend or except the others, or judge a shorter trace")
     }
 

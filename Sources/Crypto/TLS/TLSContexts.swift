@@ -85,7 +85,8 @@ final class SSLContext: @unchecked Sendable {
         let pointer = context.pointer
         SSL_CTX_set_security_level(pointer, 0)
         SSL_CTX_set_options(
-            pointer, HANDOFF_SSL_OP_NO_TICKET | HANDOFF_SSL_OP_CIPHER_SERVER_PREFERENCE | HANDOFF_SSL_OP_PRIORITIZE_CHACHA)
+            pointer,
+            HANDOFF_SSL_OP_NO_TICKET | HANDOFF_SSL_OP_CIPHER_SERVER_PREFERENCE | HANDOFF_SSL_OP_PRIORITIZE_CHACHA)
         SSL_CTX_set_num_tickets(pointer, 0)
         SSL_CTX_set_max_early_data(pointer, 0)
         SSL_CTX_set_recv_max_early_data(pointer, UInt32(TLSEngine.foreignEarlyDataLimit))
