@@ -90,6 +90,26 @@ import Testing
         #expect(result.violations == kinds, "\(result)")
     }
 
+    /// What the answer calls the session's id is that, whatever was said before.
+    @Test(
+        arguments: [
+            ("sessionId", ["session-lookup"]), ("handoff_id", ["session-lookup"]), ("id", ["session-lookup"]),
+            ("userId", []),
+        ] as [(String, [String])]) func aSessionsIDIsItsOwn(name: String, kinds: [String]) throws
+    {
+        var session = ScriptedSession.upToTap()
+        session.options.limits.backlogBytes = 4_000
+        for index in 0..<8 { Self.me(&session, at: 2.2 + Double(index) / 10, account: "acct-other-\(index)-zz") }
+        session.tap(.share, at: 4)
+        session.exchange(
+            .app, "POST", "\(Self.partner)/handoff-session", at: 4.1, status: 201,
+            headers: [("idempotency-key", ScriptedSession.key1), ("content-type", "application/json")],
+            body: ScriptedSession.body, response: #"{"url":"\#(ScriptedSession.url)","\#(name)":"\#(Self.account)"}"#)
+        session.exchange(.app, "GET", "\(Self.partner)/x/\(Self.account)", at: 20)
+        session.mark(.end, at: 90)
+        #expect(try session.judge()["HR-59"].violations == kinds)
+    }
+
     @Test func whatIsNotKeptAnyMoreMayHaveToldIt() throws {
         let result = try repeated(limit: 4_000) {
             Self.me(&$0)

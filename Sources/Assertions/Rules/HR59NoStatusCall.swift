@@ -114,13 +114,26 @@ enum NoStatusCall: Rule {
                 "capture with process names (PKTAP, PCAPdroid), or let the client send its own User-Agent"
             )
         }
-        if hit.needle?.kind == .sessionIdentifier, session.contents.knownIdentifiers.isIncomplete {
+        if let needle = hit.needle, needle.kind == .sessionIdentifier,
+            session.contents.knownIdentifiers.isIncomplete, !isNamedAsSessions(needle.value, session)
+        {
             return (
                 BlindSpot.Reason.stateGivenUp.rawValue, "; the app may have known it before the session request",
                 Session.remedy(.stateGivenUp)
             )
         }
         return nil
+    }
+
+    /// Whether the session response itself says that an id is the session's, by its field's name.
+    private static func isNamedAsSessions(_ value: Secret, _ session: Session) -> Bool {
+        let names = session.attempts.flatMap(\.messages).flatMap { message in
+            message.answer.identifiers.filter { Secret($0.value) == value }.map(\.name)
+        }
+        return names.contains { name in
+            let words = KeyWords(name).words
+            return words == ["id"] || words.contains("session") || words.contains("handoff")
+        }
     }
 
     private static func doubtHost(
