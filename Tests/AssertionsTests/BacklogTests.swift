@@ -49,6 +49,28 @@ import Testing
         #expect(!backlog.lacksItems(since: Instant(nanoseconds: oldest)))
     }
 
+    @Test func whatEndedBeforeIsGivenByItself() {
+        var backlog = Backlog()
+        backlog.limit = 1 << 16
+        for index in [3, 5, 7] { backlog.append(Self.message(index, bytes: 10)) }
+        let earlier = backlog.items(before: Instant(nanoseconds: 5)).map(Array.init)
+        #expect(earlier?.map(\.ended.nanoseconds) == [3])
+        #expect(!backlog.lacksItems(before: .distantFuture))
+        for index in [9, 4] { backlog.append(Self.message(index, bytes: 1 << 16)) }
+        #expect(!backlog.lacksItems(before: Instant(nanoseconds: 4)))
+        #expect(backlog.lacksItems(before: Instant(nanoseconds: 5)))
+    }
+
+    /// What one kind of search may cost takes nothing from the other.
+    @Test func searchesOfWhatWasBeforeAreBoundedByThemselves() {
+        var backlog = Backlog()
+        backlog.append(Self.message(1, bytes: 1 << 20))
+        var searches = 0
+        while searches < 100, backlog.items(before: .distantFuture) != nil { searches += 1 }
+        #expect(searches == 64)
+        #expect(backlog.items(since: nil) != nil)
+    }
+
     /// A leak and an answer with the URL that both end after the session response, but come before it: seen while they are
     /// kept, and otherwise a doubt.
     @Test(arguments: [8 << 20, 1]) func whatIsGoneTooSoonIsADoubt(bytes: Int) throws {

@@ -177,7 +177,8 @@ import Testing
         let short = try judge(attributes: ["status": "paid"]) { _ in }
         #expect(short.reason?.code == "crafted-value-too-short", "\(short)")
         #expect(try judge(attributes: ["status": "1234567"]) { _ in }.verdict == .inconclusive)
-        #expect(try judge(attributes: ["status": "12345678"]) { _ in }.verdict == .pass)
+        #expect(try judge(attributes: ["status": "12345678"]) { _ in }.verdict == .inconclusive)
+        #expect(try judge(attributes: ["status": "1234abcd"]) { _ in }.verdict == .pass)
     }
 
     @Test func whatTheTestSaysOfItselfIsNotCrafted() throws {

@@ -117,7 +117,7 @@ import Testing
             ("another host unread", "no-keys", [43, 44, 48, 49, 53, 63, 64, 66]),
             ("telemetry unread", "opaque-telemetry", [43, 44, 48, 49, 50, 53, 54, 63, 64, 66]),
             ("a shortener unread", "no-keys", [51]),
-            ("chia unread", "no-keys", [26, 27, 28, 29, 30, 31, 33, 34, 53]),
+            ("chia unread", "no-keys", [26, 27, 28, 29, 30, 31, 33, 34, 53, 61]),
             ("the return host unread", "no-keys", [43, 44, 48, 49, 53, 63, 64, 65, 66]),
             ("another path", "policy-mismatch", [27]),
             ("a hole to chia", "tcp-hole", [26, 27, 28, 29, 30, 31, 33, 34]),

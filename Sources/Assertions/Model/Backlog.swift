@@ -86,11 +86,14 @@ struct Backlog: Sendable {
     /// Bytes that may be searched again in one trace: what a new value costs must not grow with every other value.
     static let searchLimit = 64 << 20
     private var searched = 0
+    /// The same of searches for what was known before, which take nothing from the others.
+    private var searchedBefore = 0
     /// From `head` on; those before are gone.
     private var items: [Kept?] = []
     private var head = 0
     private var bytes = 0
-    /// When the latest of those that are not kept, or no more, ended.
+    /// When the first and the latest of those that are not kept, or no more, ended.
+    private var firstGone: Instant?
     private var lastGone: Instant?
 
     mutating func append(_ item: Item) {
@@ -113,12 +116,27 @@ struct Backlog: Sendable {
     }
 
     private mutating func noteGone(_ ended: Instant) {
+        firstGone = firstGone.map { min($0, ended) } ?? ended
         lastGone = lastGone.map { max($0, ended) } ?? ended
     }
 
     /// Whether something that ended at an instant or later is not kept: it may hold what was known from then on.
     func lacksItems(since instant: Instant) -> Bool {
         lastGone.map { $0 >= instant } ?? false
+    }
+
+    /// Whether something that ended before an instant is not kept.
+    func lacksItems(before instant: Instant) -> Bool {
+        firstGone.map { $0 < instant } ?? false
+    }
+
+    /// The items that ended before an instant, in the order in which they came; nil when so much was searched so that no
+    /// more is.
+    mutating func items(before instant: Instant) -> LazyMapSequence<[Kept], Item>? {
+        guard searchedBefore <= Self.searchLimit else { return nil }
+        let kept = items[head...].compactMap(\.self).filter { $0.ended < instant }
+        searchedBefore += kept.reduce(0) { $0 + 512 + $1.content }
+        return kept.lazy.map(\.item)
     }
 
     /// The items that may hold something known since an instant, in the order in which they came; nil when so much was

@@ -15,6 +15,7 @@ struct ContentLog: Sendable {
     private(set) var gaps: [ContentGap] = []
     private var knownGaps: Set<ContentGap.Place> = []
     var cookies = CookieBook()
+    var knownIdentifiers = KnownIdentifiers()
     /// Where the app was sent on from an address, for images.
     var redirects: [WebAddress: WebAddress] = [:]
 

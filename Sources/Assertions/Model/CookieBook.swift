@@ -16,7 +16,7 @@ struct CookieBook: Sendable {
     private(set) var ofChiaWithheld: [String: Entry] = [:]
     /// Sent by the app, to whatever host.
     private(set) var ofApp: [Secret: [Entry]] = [:]
-    /// Given to the app in an answer, by whatever host.
+    /// Given to the app in an answer, by whatever host: the one that it had first.
     private(set) var givenToApp: [Secret: Entry] = [:]
     /// Sent to a Chia host, by anybody.
     private(set) var toChia: [Secret: Entry] = [:]
@@ -26,9 +26,19 @@ struct CookieBook: Sendable {
     private(set) var hasForeignDigests = false
     private var hasOwnDigests = false
     private(set) var isFull = false
+    /// Whether there were more cookies of Chia's than are looked for in contents.
+    var hasMore = false
 
     /// Values kept of each kind.
     static let limit = 2_000
+    /// Hosts and senders kept of one value.
+    static let senders = 64
+    /// Cookies of Chia's that are looked for in contents.
+    static let searched = 64
+    /// Header fields that hold nothing but a credential.
+    static let credentialFields = [
+        "authorization", "x-api-key", "x-auth-token", "x-access-token", "x-session-token",
+    ]
     /// Bytes of a value that is kept.
     static let longest = 4_096
 
@@ -45,8 +55,11 @@ struct CookieBook: Sendable {
         for (name, value) in values {
             guard let secret = Self.telling(value) else { continue }
             let entry = Entry(name: name, record: record)
-            if byChia { Self.add(entry, for: secret, to: &ofChia, &isFull) }
-            if !byChia { Self.add(entry, for: secret, to: &givenToApp, &isFull) }
+            if byChia {
+                Self.add(entry, for: secret, to: &ofChia, &isFull)
+            } else {
+                Self.add(entry, for: secret, to: &givenToApp, &isFull)
+            }
         }
     }
 
@@ -63,12 +76,18 @@ struct CookieBook: Sendable {
                     isFull = true
                     continue
                 }
-                // One of each host: a value may be sent to several.
-                if ofApp[secret, default: []].count < 8,
-                    !(ofApp[secret]?.contains { $0.record.host == record.host } ?? false)
-                {
-                    ofApp[secret, default: []].append(entry)
+                // One of each host and sender: a value may be sent to several.
+                let isKnown = ofApp[secret, default: []].contains {
+                    $0.record.host == record.host && $0.record.actor.actor == record.actor.actor
+                        && $0.record.actor.basis == record.actor.basis
+                        && $0.record.client?.address == record.client?.address
                 }
+                if isKnown { continue }
+                guard ofApp[secret, default: []].count < Self.senders else {
+                    isFull = true
+                    continue
+                }
+                ofApp[secret, default: []].append(entry)
             }
         }
     }

@@ -18,6 +18,8 @@ struct LeakRecord: Hashable, Sendable {
     var hints: [LeakHit] = []
     /// What the connection says of who sent it, where no request does.
     var flowActor = ActorReading.nothing
+    /// The device that sent it; nil when its connection was not seen.
+    var client: IPAddress?
 
     /// Who sent it.
     var actor: ActorReading { request?.actor ?? flowActor }

@@ -47,8 +47,16 @@ extension SessionModel {
             keep(location, isRedirect: true, request, record)
         }
         guard BodyFacts.mediaType(response.fields) == "text/html" else { return }
-        let page = MessageContent.decoded(response.body.bytes, response.fields, limit: ReturnLink.pageLength)
-        for link in Self.links(in: page) where isReturn(link) {
+        let page = MessageContent.content(of: response, limit: ReturnLink.pageLength)
+        if !page.isWhole, exchange.end == .complete || exchange.end == .notSeen {
+            let reason: BlindSpot.Reason =
+                response.body.isCut
+                ? .bodyOverLimit
+                : response.body.missing > 0 || exchange.end == .notSeen
+                    ? .tcpHole : page.isOverBudget ? .decodeBudget : .undecodableContent
+            if !contents.keep(ContentGap(record: record, reason: reason)) { giveUp("return links") }
+        }
+        for link in Self.links(in: page.bytes) where isReturn(link) {
             keep(link, isRedirect: false, request, record)
         }
     }

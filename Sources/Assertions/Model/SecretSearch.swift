@@ -32,6 +32,8 @@ struct SecretSearch: Sendable {
     static let windowLimit = 200_000
     /// Bytes of one text in which escapes and base64 are undone; what follows is searched as it is.
     static let decodedLimit = 256 << 10
+    /// Words of base64's alphabets that are decoded in one text; that there are more is said.
+    static let wordLimit = 4_000
     /// Hits kept of one text.
     static let hitLimit = 16
     /// Prefixes of secret keys that many services use.
@@ -60,7 +62,9 @@ struct SecretSearch: Sendable {
             let plain = Self.unescaped(start)
             if !start.elementsEqual(plain) { search(plain[...], &hits, &isWhole) }
         }
-        for word in Self.base64Words(in: start) { search(word[...], &hits, &isWhole) }
+        let words = Self.base64Words(in: start)
+        for word in words.prefix(Self.wordLimit) { search(word[...], &hits, &isWhole) }
+        if words.count > Self.wordLimit { isWhole = false }
         return (hits, isWhole)
     }
 
@@ -151,11 +155,12 @@ struct SecretSearch: Sendable {
         return plain
     }
 
-    /// Words of 16 to 1,024 characters of base64's alphabets, decoded; the first ones of a text.
+    /// Words of 16 to 1,024 characters of base64's alphabets, decoded; the first ones of a text, and one more than are
+    /// searched.
     private static func base64Words(in text: ArraySlice<UInt8>) -> [[UInt8]] {
         var words: [[UInt8]] = []
         var start = text.startIndex
-        while start < text.endIndex, words.count < 200 {
+        while start < text.endIndex, words.count <= wordLimit {
             var end = start
             while end < text.endIndex, base64Value(text[end]) != nil { end += 1 }
             if (16...1_024).contains(end - start) { words.append(decoded(text[start..<end])) }

@@ -7,10 +7,10 @@ struct SelectionBook: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         /// The hit that is told.
         var hit: LeakHit
-        /// The first messages that held it.
+        /// The first messages that held it, and the last one.
         var leaks: [LeakRecord]
-        /// How many there were.
-        var count = 1
+        /// From the first to the last message that is not kept.
+        var omitted: TimeSpan?
     }
 
     private struct Place: Hashable, Sendable {
@@ -32,9 +32,6 @@ struct SelectionBook: Hashable, Sendable {
     /// Messages kept of one place.
     static let leakLimit = 4
 
-    /// Whether a needle is of the kind that is kept here.
-    static func isSelection(_ kind: Needle.Kind?) -> Bool { kind == .catalogID || kind == .disclosureVersion }
-
     mutating func add(_ leak: LeakRecord, _ hit: LeakHit) {
         let place = Place(
             host: leak.host, actor: leak.actor.actor, pathTemplate: leak.request?.pathTemplate ?? "",
@@ -43,11 +40,14 @@ struct SelectionBook: Hashable, Sendable {
         var kept = leak
         kept.hits = [hit]
         if var entry = entries[place] {
-            if entry.leaks.count < Self.leakLimit, !entry.leaks.contains(where: { $0.carrier == leak.carrier }) {
-                entry.leaks.append(kept)
-                entry.count += 1
-                entries[place] = entry
+            guard !entry.leaks.contains(where: { $0.carrier == leak.carrier }) else { return }
+            entry.leaks.insert(kept, at: entry.leaks.partitioningIndex { $0.started > leak.started })
+            if entry.leaks.count > Self.leakLimit {
+                let omitted = entry.leaks.remove(at: Self.leakLimit - 1).started
+                entry.omitted = TimeSpan(
+                    min(entry.omitted?.earliest ?? omitted, omitted), max(entry.omitted?.latest ?? omitted, omitted))
             }
+            entries[place] = entry
         } else if entries.count < Self.limit {
             entries[place] = Entry(hit: hit, leaks: [kept])
         } else {

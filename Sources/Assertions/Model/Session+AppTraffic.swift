@@ -37,7 +37,7 @@ extension Session {
         return LeakRules.isTelemetry(request.host, self) ? .telemetry : .other
     }
 
-    private static func isImagePath(_ path: String) -> Bool {
+    static func isImagePath(_ path: String) -> Bool {
         let name = path.lowercased()
         return [".png", ".jpg", ".jpeg", ".webp", ".gif", ".svg", ".avif", ".heic"].contains { name.hasSuffix($0) }
     }
@@ -162,6 +162,15 @@ extension Session {
             hole.spot.reason.rawValue,
             "bytes of the device to \(hole.names.first?.text ?? hole.server?.description ?? "some host") could not be read (packet \(hole.spot.noticed.number))",
             remedy: Self.remedy(hole.spot.reason))
+    }
+
+    /// Something that the app sent from an instant on could not be searched in full.
+    func doubtScanGap(since: Instant, _ judgement: inout Judgement) {
+        guard let gap = scanGaps.first(where: { !$0.actor.actor.isElsewhere && $0.started >= since }) else { return }
+        judgement.doubt(
+            BlindSpot.Reason.undecodableContent.rawValue,
+            "\(gap.evidence.subject) could not be searched in full at \(gap.gap.place)",
+            remedy: Self.remedy(.undecodableContent))
     }
 
     /// A request of which nothing tells whether the app sent it.

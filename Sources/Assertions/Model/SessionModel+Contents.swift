@@ -120,23 +120,38 @@ extension SessionModel {
         }
     }
 
-    /// Whether a text names the item or session of a handoff, or Chia.
+    /// Whether a text names the item or session of a handoff, or Chia, as words of their own.
     private func tellsOfHandoff(_ bytes: [UInt8]) -> Bool {
-        func holds(_ text: String) -> Bool {
-            text.utf8.count >= 4
-                && Array(text.utf8).withUnsafeBytes { needle in
-                    bytes.withUnsafeBytes { ByteSearch.contains(needle, in: $0) }
-                }
+        func holds(_ text: String, _ style: WordSearch.Style) -> Bool {
+            bytes.withUnsafeBytes { WordSearch.holds(Array(text.utf8), in: $0, style) }
         }
-        if holds("chia") || holds("Chia") || holds(Token.prefix) { return true }
+        func holds(id: String) -> Bool {
+            // A short number may be any other number.
+            id.utf8.count >= (id.utf8.allSatisfy { (0x30...0x39).contains($0) } ? 6 : 4) && holds(id, .exact)
+        }
+        if holds("chia", .name) || holds("chiahealth", .name) { return true }
+        if let token = TokenShape.first(in: bytes), !TokenShape.readsAsName(token.bytes) { return true }
+        let hosts = policy.hosts.chia + policy.hosts.chiaAPI + policy.hosts.chiaAssets
+        if hosts.contains(where: { holds($0.domain.text, .anyCase) }) { return true }
         return requests.contains { request in
-            request.catalogID.map(holds) ?? false || request.answer.identifiers.contains { holds($0.value) }
+            request.catalogID.map(holds(id:)) ?? false || request.answer.identifiers.contains { holds(id: $0.value) }
         }
     }
 
+    /// Looks for URLs of Chia's in a text, those that stand in the query of another one (an image service's) among them.
     private mutating func searchAssets(in bytes: [UInt8], _ record: inout PendingRecord) {
-        for domain in assetDomains {
-            for url in AnswerReader.urls(on: domain, in: bytes) {
+        let isThere = assetDomains.contains { domain in
+            Array(domain.utf8).withUnsafeBytes { name in bytes.withUnsafeBytes { ByteSearch.contains(name, in: $0) } }
+        }
+        guard isThere else { return }
+        var texts = [bytes]
+        if bytes.contains(0x25) {
+            var plain: [UInt8] = []
+            bytes.withUnsafeBytes { TextDecoding.undo(.percent, of: $0, into: &plain) }
+            texts.append(plain)
+        }
+        for text in texts {
+            for url in assetDomains.flatMap({ AnswerReader.urls(on: $0, in: text) }) {
                 if let address = WebAddress(url) { keepAsset(address, "body", &record) }
             }
         }
@@ -282,6 +297,8 @@ enum SDKName {
     static func places(in request: Request) -> [(place: String, name: String)] {
         var places: [(String, String)] = []
         if let name = find(in: Array(request.path.utf8)) { places.append(("path", name)) }
+        let query = Array(request.pathAndQuery.utf8.dropFirst(request.path.utf8.count))
+        if let name = find(in: query), name != bare { places.append(("query", name)) }
         // Names and values stand back to back in the section, so that a word may seem to go on there.
         guard find(in: request.fields.storage, asWord: false) != nil else { return places }
         for field in request.fields.fields {
@@ -295,7 +312,9 @@ enum SDKName {
         return places
     }
 
-    private static let word = Array("chiahealth".utf8)
+    /// The name without what makes it the SDK's: it may stand for Chia itself.
+    static let bare = "chiahealth"
+    private static let word = Array(bare.utf8)
 
     /// The name in bytes, in any case and escaped or not, as a word of its own.
     static func find(in bytes: [UInt8], asWord: Bool = true) -> String? {

@@ -2,16 +2,12 @@ internal import SessionTrace
 
 /// Whose cookies go where.
 extension SessionModel {
-    private static let sentCredentials = [
-        "authorization", "x-api-key", "x-auth-token", "x-access-token", "x-session-token",
-    ]
-
     mutating func readCookies(_ record: inout PendingRecord, isChiaHost: Bool) {
         let request = record.request
         let isApp = record.actor.actor != .browser && record.actor.actor != .os
         guard isApp || isChiaHost else { return }
         var sent = Self.pairs(request.fields.values("cookie").flatMap { $0.split(separator: ";") }, redactor)
-        for name in Self.sentCredentials {
+        for name in CookieBook.credentialFields {
             // `Bearer abc`: the scheme is no part of the credential.
             for value in request.fields.values(name) {
                 sent.append((name, String(value.split(separator: " ").last ?? "")))
@@ -22,6 +18,25 @@ extension SessionModel {
         guard !set.isEmpty else { return }
         let given = Self.pairs(set.map { $0.prefix { $0 != ";" } }, redactor)
         contents.cookies.keepGiven(given, record.made(), byChia: isChiaHost)
+        if isChiaHost { learnCookies(given.map(\.value), since: request.started.time) }
+    }
+
+    /// Cookies of Chia's are looked for in whatever the app sends from then on.
+    private mutating func learnCookies(_ values: [String], since: Instant) {
+        for value in values {
+            let bytes = Array(value.utf8)
+            // A token is looked for as one; and what came to the app in the answer to its session request is its own.
+            guard bytes.count <= CookieBook.longest, NeedleForms.isTelling(bytes), CookieMake(bytes) == .identifier,
+                TokenShape.first(in: bytes) == nil,
+                !needles.contains(
+                    value, as: [.cookie, .token, .idempotencyKey, .catalogID, .disclosureVersion, .neutralURL])
+            else { continue }
+            guard needles.count(of: .cookie) < CookieBook.searched else {
+                contents.cookies.hasMore = true
+                return
+            }
+            learn(.cookie, value, since: since, neededSince: since, isNested: false)
+        }
     }
 
     private static func pairs(_ pairs: [Substring], _ redactor: Redactor) -> [(name: String, value: String)] {

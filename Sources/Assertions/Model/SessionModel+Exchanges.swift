@@ -180,11 +180,14 @@ extension SessionModel {
             learn(.idempotencyKey, key, since: start, neededSince: start)
         }
         let sent = String(decoding: session.body, as: UTF8.self)
-        for (_, value) in session.answer.identifiers
-        where value != session.key && value != session.catalogID && !sent.contains(value) {
+        let identifiers = session.answer.identifiers.map(\.value).filter {
+            $0 != session.key && $0 != session.catalogID && !sent.contains($0)
+        }
+        for value in identifiers {
             // Searched in all that is kept: what the app sent before its session began is no id of the session.
             learn(.sessionIdentifier, value, since: nil, neededSince: nil)
         }
+        searchEarlierAnswers(for: identifiers, before: session.record.started.time)
     }
 
     // MARK: redirects and status calls

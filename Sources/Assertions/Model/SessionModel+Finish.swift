@@ -77,7 +77,7 @@ extension SessionModel {
             returnLinks: returnLinks.sorted { ($0.at, $0.text) < ($1.at, $1.text) }, projectionBook: book, urls: urls,
             neutralURLs: neutralURLs, contacts: contacts.contacts, hasSpareConnections: contacts.hasSpares,
             chiaRequests: chiaRequests, leaks: leaks, splits: splits.found, selections: selections,
-            knowsSelection: knowsSelection,
+            knowsSelection: knowsSelection, unsearchedItems: unsearchedItems, hasMoreNeutralURLs: hasMoreNeutralURLs,
             scanGaps: scanGaps.sorted { ($0.started, $0.evidence.subject) < ($1.started, $1.evidence.subject) },
             contents: contents, redirects: redirects, viewRedirects: viewRedirects,
             statusLike: statusLike.sorted { ($0.started.time, $0.id) < ($1.started.time, $1.id) },

@@ -8,15 +8,16 @@ extension SessionModel {
     ///   - since: from when on what is kept is searched; all of it when nil.
     ///   - neededSince: from when on all must have been searched, so that what is not kept any more is a doubt; nil where
     ///     nothing rests on what came before.
+    ///   - isNested: see `LeakScanner.learn`.
     mutating func learn(
-        _ kind: Needle.Kind, _ value: String, since: Instant?, neededSince: Instant?, isForeign: Bool = false,
+        _ kind: Needle.Kind, _ value: String, since: Instant?, neededSince: Instant?, isNested: Bool = true,
         fieldNames: [String] = []
     ) {
         guard let needle = needles.add(kind, value) else { return }
-        scanner.learn(needle: needle, isNested: !isForeign, fieldNames: fieldNames)
+        scanner.learn(needle: needle, isNested: isNested, fieldNames: fieldNames)
         if kind == .handoffURL || kind == .token { knowsToken = true }
         // A URL's token is searched with it.
-        if kind == .handoffURL, let token = Token.first(in: value) { needles.know(token, as: needle.number) }
+        if kind == .handoffURL, let token = Token.first(in: value) { needles.know(token, as: .token) }
         searchAnswersAgain(for: kind, neededSince: neededSince)
         if let neededSince, backlog.lacksItems(since: neededSince) { giveUp("repeated searches") }
         guard let items = backlog.items(since: since) else { return giveUp("repeated searches") }
@@ -31,13 +32,28 @@ extension SessionModel {
 
     /// The item and the disclosure version of a session request or projection are looked for from then on (RULES HR-48).
     ///
-    /// - Parameter isChosen: false for what was only shown; of a shop's many items the first ones are looked for.
+    /// - Parameter isChosen: false for what was only shown; of a shop's many items the first ones are looked for, and those
+    ///   that are shown soon after the call to action was tapped.
     mutating func learnSelection(item: String?, disclosureVersion: String?, since: Instant, isChosen: Bool = true) {
-        guard isChosen || needles.count(of: .catalogID) < Self.shownItems else { return }
+        let isTapped =
+            lastCallToAction.map { (0...policy.timing.tapToRequest.count).contains(since.nanoseconds(since: $0)) }
+            ?? false
+        guard isChosen || isTapped || needles.count(of: .catalogID) < Self.shownItems else {
+            if let item, !item.isEmpty, !needles.contains(item, as: [.catalogID]) {
+                if unsearchedItems.count < 1_000 {
+                    unsearchedItems.insert(item)
+                } else {
+                    giveUp("items that were shown")
+                }
+            }
+            return
+        }
         if let item, !item.isEmpty {
             knowsSelection = true
+            // What was left out when it was shown may have been sent since then.
+            let wasLeftOut = unsearchedItems.remove(item) != nil
             learn(
-                .catalogID, item, since: since, neededSince: since,
+                .catalogID, item, since: wasLeftOut ? nil : since, neededSince: since,
                 fieldNames: Self.names(ofPointer: policy.fields.catalogID))
         }
         if let disclosureVersion, !disclosureVersion.isEmpty {
@@ -46,6 +62,20 @@ extension SessionModel {
                 fieldNames: Self.names(ofPointer: policy.fields.disclosureVersion))
         }
     }
+
+    /// A neutral URL is looked for from then on at services for links and clicks; anybody may know it (RULES HR-51).
+    mutating func learnNeutral(_ text: String, since: Instant) {
+        // One with a token in it is found by that, as a handoff URL is.
+        guard TokenShape.first(in: text) == nil else { return }
+        guard needles.count(of: .neutralURL) < Self.neutralURLs || needles.contains(text, as: [.neutralURL]) else {
+            hasMoreNeutralURLs = true
+            return
+        }
+        learn(.neutralURL, text, since: since, neededSince: since, isNested: false)
+    }
+
+    /// Neutral URLs that are looked for.
+    static let neutralURLs = 32
 
     /// Items that were only shown and are looked for.
     private static let shownItems = 16
@@ -71,10 +101,8 @@ extension SessionModel {
     mutating func learnCanaries(of mark: Mark) {
         guard mark.kind == .return else { return }
         let start = MarkBook.reach(mark, policy.timing).earliest
-        for (_, value) in mark.attributes.sorted(by: { $0.key < $1.key }) {
-            for canary in Self.canaries(in: value) {
-                learn(.canary, canary, since: nil, neededSince: start)
-            }
+        for canary in CraftedReturnIgnored.crafted(mark) where CraftedReturnIgnored.isSearched(canary) {
+            learn(.canary, canary, since: nil, neededSince: start)
         }
     }
 
@@ -112,7 +140,10 @@ extension SessionModel {
             connection: hello.connection,
             endpoints: "\(flow.connection.client) → \(flow.connection.server)",
             subject: redactor.host(name?.text ?? "?"))
-        keep(LeakRecord(carrier: .serverName(name, evidence, hello.connection), hits: hits))
+        var leak = LeakRecord(
+            carrier: .serverName(name, evidence, hello.connection), hits: [], client: flow.connection.client.address)
+        leak.hits = settled(hits, leak)
+        if !leak.hits.isEmpty { keep(leak) }
     }
 
     mutating func search(_ exchange: Exchange, _ flow: Flow?) {
@@ -149,21 +180,34 @@ extension SessionModel {
             knownGaps.insert(gap)
             scanGaps.append(gap)
         }
-        let leak = LeakRecord(carrier: .request(record), hits: [], hints: result.hints)
+        var leak = LeakRecord(
+            carrier: .request(record), hits: [], hints: result.hints, client: record.client?.address)
         watch(result, fields, leak)
-        let hits = keepSelections(result.hits, leak)
-        guard !hits.isEmpty || !result.hints.isEmpty else { return }
+        leak.hits = settled(result.hits, leak)
+        guard !leak.hits.isEmpty || !result.hints.isEmpty else { return }
         guard leaks[exchange.id] != nil || leaks.count < limits.hits else { return giveUp("leaks") }
-        leaks[exchange.id] = LeakRecord(carrier: .request(record), hits: hits, hints: result.hints)
+        leaks[exchange.id] = leak
     }
 
-    /// Keeps where items are named, and gives the other hits back.
-    private mutating func keepSelections(_ hits: [LeakHit], _ leak: LeakRecord) -> [LeakHit] {
+    /// Keeps where items are named, and gives back the other hits that some rule may ask for.
+    private mutating func settled(_ hits: [LeakHit], _ leak: LeakRecord) -> [LeakHit] {
         hits.filter { hit in
-            guard SelectionBook.isSelection(hit.needle?.kind) else { return true }
-            // The partner is who the app speaks to about its items.
-            if let host = leak.host, !policy.hosts.partner.covers(host), !isChia(host) { selections.add(leak, hit) }
-            return false
+            guard case .known(let needle, let form) = hit.match else { return true }
+            switch needle.kind {
+            case .catalogID, .disclosureVersion:
+                // The partner is who the app speaks to about its items.
+                if let host = leak.host, !policy.hosts.partner.covers(host), !isChia(host) { selections.add(leak, hit) }
+                return false
+            case .neutralURL:
+                // A path alone may be the service's own.
+                guard form != .path, let kind = leak.host.flatMap({ vendorKind(of: $0) }) else { return false }
+                return kind.isAboutLinks || kind.isAboutClicks
+            case .cookie:
+                // The browser has it from Chia, and gives it back there.
+                let isChias = leak.host.map { isChia($0) } ?? false
+                return !leak.actor.actor.isElsewhere && !(isChias && leak.actor.actor == .unknown)
+            case .handoffURL, .token, .idempotencyKey, .sessionIdentifier, .canary, .secret: return true
+            }
         }
     }
 
@@ -182,11 +226,13 @@ extension SessionModel {
         guard let name = lookup.name else { return }
         let result = noted(scanner.scan(lookup))
         guard !result.isEmpty || knowsToken else { return }
-        var leak = LeakRecord(carrier: .lookup(name, evidence(lookup)), hits: [])
+        var leak = LeakRecord(
+            carrier: .lookup(name, evidence(lookup)), hits: [],
+            client: flows[lookup.connection]?.connection.client.address)
         let domain = SplitWatch.domain(of: name)
         let labels = name.text.dropLast(domain.utf8.count).split(separator: ".")
         watch(result, labels.map { ("dns-name", Array($0.utf8)) }, leak)
-        leak.hits = keepSelections(result.hits, leak)
+        leak.hits = settled(result.hits, leak)
         if !leak.hits.isEmpty { keep(leak) }
     }
 
@@ -211,9 +257,9 @@ extension SessionModel {
             subject: "message to \(redactor.host(host?.text ?? "?"))")
         var leak = LeakRecord(
             carrier: .message(upgrades[message.exchange]?.record, host: host, evidence), hits: [],
-            flowActor: flow?.actor ?? .nothing)
+            flowActor: flow?.actor ?? .nothing, client: flow?.connection.client.address)
         watch(result, [("message", message.payload.bytes)], leak)
-        leak.hits = keepSelections(result.hits, leak)
+        leak.hits = settled(result.hits, leak)
         if !leak.hits.isEmpty { keep(leak) }
     }
 

@@ -24,7 +24,9 @@ extension SessionModel {
         guard holes != nil || !reader.decisions.isEmpty else { return }
         guard projections.count < limits.projections else { return giveUp("projections") }
         for decision in reader.decisions {
-            if let host = decision.neutralURL.flatMap({ WebAddress($0) })?.host { keep(openedHost: host) }
+            guard let text = decision.neutralURL, let address = WebAddress(text) else { continue }
+            keep(openedHost: address.host)
+            learnNeutral(text, since: exchange.ended.time)
         }
         // A list of many items tells nothing of which one is chosen.
         if reader.decisions.count <= 3 {

@@ -59,6 +59,12 @@ struct SessionModel: Sendable {
     var splits = SplitWatch()
     var selections = SelectionBook()
     var knowsSelection = false
+    /// Items that were shown, and are not looked for.
+    var unsearchedItems: Set<String> = []
+    /// When the call to action was tapped last.
+    var lastCallToAction: Instant?
+    /// Whether there were more neutral URLs than are looked for.
+    var hasMoreNeutralURLs = false
     /// Whether a handoff URL or token is known, of which pieces may be sent.
     var knowsToken = false
     /// What other traces are searched for too, and which of it was found here, by the needles' numbers.
@@ -135,7 +141,7 @@ struct SessionModel: Sendable {
         secretSearch = SecretSearch(policy.forbidden)
         assetDomains = Set((policy.hosts.chia + policy.hosts.chiaAssets).map(\.domain.text)).sorted()
         for token in options.foreignTokens {
-            learn(.token, String(decoding: token.bytes, as: UTF8.self), since: nil, neededSince: nil, isForeign: true)
+            learn(.token, String(decoding: token.bytes, as: UTF8.self), since: nil, neededSince: nil, isNested: false)
         }
     }
 
@@ -161,6 +167,7 @@ struct SessionModel: Sendable {
         case .mark(let mark):
             marks.receive(mark)
             learnCanaries(of: mark)
+            if mark.kind == .tap, mark.target == .cta { lastCallToAction = mark.span.earliest }
         case .proxyEvent(let event):
             receive(event)
         case .activityStarted(let start):

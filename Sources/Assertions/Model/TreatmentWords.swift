@@ -6,13 +6,17 @@ enum TreatmentWords {
         "weightloss", "obesity", "sildenafil", "tadalafil", "viagra", "cialis", "erectile", "impotence", "finasteride",
         "minoxidil", "hairloss", "testosterone", "trt", "menopause", "estradiol", "contraception", "contraceptive",
         "birthcontrol", "depression", "anxiety", "sertraline", "insomnia", "herpes", "valacyclovir", "chlamydia", "hiv",
-        "prep", "acne", "tretinoin", "isotretinoin", "migraine", "diabetes", "metformin", "adhd", "fertility",
+        "acne", "tretinoin", "isotretinoin", "migraine", "diabetes", "metformin", "adhd", "fertility",
     ]
 
     /// Words of a title that say nothing about what is treated.
     private static let plain: Set<String> = [
         "programme", "program", "treatment", "therapy", "health", "medical", "online", "service", "services", "support",
         "consultation", "personal", "personalized", "personalised", "prescription", "continue", "doctor", "clinic",
+        "month", "months", "monthly", "weekly", "daily", "visit", "package", "bundle", "starter", "basic", "standard",
+        "premium", "first", "product", "products", "assets", "thumbnail", "thumb", "small", "medium", "large",
+        "default",
+        "placeholder", "public", "media", "files", "static", "content", "upload", "uploads", "square", "cover",
         "catalog", "catalogue", "about", "start", "today", "your", "with", "from", "image", "images", "photo", "chia",
     ]
 

@@ -41,8 +41,8 @@ struct VendorLog: Sendable {
     /// Bytes kept of one request, and requests.
     static let contentLength = 8 << 10
     static let contentLimit = 500
-    /// Addresses and ids of items that are looked for in it.
-    static let addressLimit = 200
+    /// Ids of items that are looked for in it.
+    static let itemLimit = 200
 
     mutating func append(_ contact: VendorContact) {
         guard contacts.count < VendorContact.limit else { return isFull = true }
@@ -150,35 +150,5 @@ extension Session {
             isMeant(contact.kind) && contact.span.earliest <= time.latest && contact.span.latest >= time.earliest
                 && !contact.actor.actor.isElsewhere && !isOfAnotherDevice(contact.client)
         }
-    }
-
-    /// Whether what was sent holds an address, as it is, percent-encoded or with JSON's escaped slashes.
-    func holdsAddress(_ address: WebAddress, _ request: LoggedRequest) -> Bool {
-        let text = address.text
-        let bare = String(text.dropFirst(address.scheme.utf8.count + 3))
-        let forms = [bare, Self.percentEncoded(bare), bare.replacing("/", with: #"\/"#)]
-        let target = request.target
-        if forms.contains(where: { target.holds($0) })
-            || target.lowercased().holds(Self.percentEncoded(bare).lowercased())
-        {
-            return true
-        }
-        guard let content = vendors.contents[request.id] else { return false }
-        let body = String(decoding: content, as: UTF8.self)
-        return forms.contains { body.holds($0) }
-    }
-
-    private static func percentEncoded(_ text: String) -> String {
-        var result = ""
-        for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                result += "%" + (digits.utf8.count == 1 ? "0" : "") + digits
-            }
-        }
-        return result
     }
 }

@@ -149,7 +149,7 @@ enum NoRedirector: Rule {
                 let host = leak.host, !session.roles.isChia(host),
                 !session.urls.contains(where: { $0.address?.host == host }), !session.isStartedByChia(record),
                 let hit = leak.hits.first(where: {
-                    $0.isHandoffToken && ($0.location.hasPrefix("query") || $0.location == "path")
+                    $0.isHandoffToken && !$0.readsAsName && ($0.location.hasPrefix("query") || $0.location == "path")
                 })
             else { continue }
             judgement.violation(

@@ -90,6 +90,8 @@ enum URLOnlyInSessionResponse: Rule {
         let sentence = "\(LeakRules.name(hit, session)) stands in \(subject) (\(role.rawValue)), in \(hit.place)"
         var evidence = leak.evidence
         evidence.place = hit.place
+        let place = [role.rawValue, leak.record?.pathTemplate ?? "", hit.fieldTemplate, hit.kindName]
+        if LeakRules.settleName(hit, sentence, place: place, evidence: [evidence], session, &judgement) { return }
         if leak.record == nil, !leak.isPushed, !leak.isMessage {
             return judgement.doubt(
                 BlindSpot.Reason.startNotSeen.rawValue,
@@ -121,7 +123,6 @@ enum URLOnlyInSessionResponse: Rule {
         judgement.violation(
             "url-in-answer",
             "\(sentence), to \(leak.actor.actor == .os ? "the system" : "the app") (\(leak.actor.reason))",
-            place: [role.rawValue, leak.record?.pathTemplate ?? "", hit.fieldTemplate, hit.kindName],
-            evidence: [evidence])
+            place: place, evidence: [evidence])
     }
 }

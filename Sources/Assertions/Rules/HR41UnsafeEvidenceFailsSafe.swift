@@ -78,7 +78,8 @@ enum UnsafeEvidenceFailsSafe: Rule {
 
     private static func events(_ session: Session) -> [(Instant, Event)] {
         var events: [(time: Instant, event: Event)] =
-            session.appProjections.map { ($0.record.ended.time, .projection($0)) }
+            session.appProjections.filter { !session.isOfAnotherDevice($0.record.client?.address) }
+            .map { ($0.record.ended.time, .projection($0)) }
             + session.attempts.map { ($0.started, .attempt($0)) }
         for (index, url) in session.urls.enumerated() {
             let opened = (session.index.requestsByURL[index] ?? []).lazy.map { session.chiaRequests[$0] }.first {

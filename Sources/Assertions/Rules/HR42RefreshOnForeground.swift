@@ -30,20 +30,27 @@ enum RefreshOnForeground: Rule {
         }).first {
             judgement.idleSentence += " (\(other))"
         }
-        let projections = session.projections.filter { !$0.record.actor.actor.isElsewhere }
+        let all = session.projections.filter { !$0.record.actor.actor.isElsewhere }
+        let projections = all.filter { !session.isOfAnotherDevice($0.record.client?.address) }
+        let others = all.filter { session.isOfAnotherDevice($0.record.client?.address) }
         var refreshed = 0
         var slowest = Nanoseconds(0)
         for foreground in session.foregrounds {
             guard case .item(let item) = foreground.screen else { continue }
-            let view = View(
-                foreground, item, reach: session.reach(of: foreground.mark), window: session.policy.timing.refresh,
-                projections)
+            let reach = session.reach(of: foreground.mark)
+            let window = session.policy.timing.refresh
+            let view = View(foreground, item, reach: reach, window: window, projections)
             judgement.looked(at: session.evidence(foreground.mark))
             if let answer = view.answer {
                 refreshed += 1
                 slowest = max(
                     slowest, Nanoseconds(max(0, answer.ended.time.nanoseconds(since: foreground.mark.span.earliest))))
                 judgement.looked(at: answer.evidence("projection"))
+            } else if let answer = View(foreground, item, reach: reach, window: window, others).answer {
+                judgement.doubt(
+                    "several-devices",
+                    "after the \(foreground.mark.kind.rawValue) mark only \(answer.client?.address.description ?? "another device"), which sent no session request, asked for a projection",
+                    remedy: "judge one device at a time: --filter 'host ADDRESS'")
             } else {
                 judgeMissing(view, session, &judgement)
             }

@@ -43,6 +43,8 @@ enum NoHandoffURLInTelemetry: Rule {
         let sentence =
             "\(LeakRules.name(hit, session)) was sent to \(LeakRules.receiver(leak, session)) in \(hit.place)"
         let place = LeakRules.place(leak, hit, session)
+        let named = [leak.evidence("token-like name", hit)]
+        if LeakRules.settleName(hit, sentence, place: place, evidence: named, session, &judgement) { return }
         let blame = LeakRules.blame(leak, session)
         let evidence = [leak.evidence(blame == .app || blame == .unknown ? "leak" : "not the app's", hit)]
         if LeakRules.settle(blame, sentence, place: place, evidence: evidence, &judgement) { return }

@@ -30,8 +30,11 @@ enum NoSelectionInTelemetry: Rule {
         guard let start = flowStart(session) else { return }
         let end = session.marks([.end]).last?.span.latest ?? session.span.latest
         var before = 0
+        var mayBeIn: SelectionBook.Entry?
         for entry in session.selections.all {
-            for leak in entry.leaks where LeakRules.isTelemetry(leak.host, session) {
+            guard let first = entry.leaks.first, LeakRules.isTelemetry(first.host, session) else { continue }
+            if let omitted = entry.omitted, omitted.earliest <= end, omitted.latest >= start { mayBeIn = entry }
+            for leak in entry.leaks where !session.isOfAnotherDevice(leak.client) {
                 guard leak.started >= start else {
                     before += 1
                     continue
@@ -65,7 +68,32 @@ enum NoSelectionInTelemetry: Rule {
                 "the item was named in more places than are kept (\(SelectionBook.limit))",
                 remedy: Session.remedy(.stateGivenUp))
         }
+        if isUnsearched(since: start, session) {
+            judgement.doubt(
+                BlindSpot.Reason.stateGivenUp.rawValue,
+                "more items were shown than are looked for, among them the one that the flow may be about",
+                remedy: Session.remedy(.stateGivenUp))
+        }
+        if let mayBeIn, let leak = mayBeIn.leaks.first {
+            judgement.doubt(
+                BlindSpot.Reason.stateGivenUp.rawValue,
+                "\(leak.evidence("", mayBeIn.hit).subject) named the item more often than is kept (\(SelectionBook.leakLimit)), perhaps in the flow",
+                remedy: Session.remedy(.stateGivenUp))
+        }
         LeakRules.doubtUnread(since: start, "the flow began", session, &judgement)
+    }
+
+    /// Whether an item that is not looked for was the last one shown before the flow, or was shown in it.
+    private static func isUnsearched(since start: Instant, _ session: Session) -> Bool {
+        guard !session.unsearchedItems.isEmpty, !session.attempts.contains(where: { $0.catalogID != nil }) else {
+            return false
+        }
+        let projections = session.appProjections.filter { !session.isOfAnotherDevice($0.record.client?.address) }
+        let first = projections.lastIndex { $0.record.ended.time < start } ?? 0
+        return projections.dropFirst(first).contains { projection in
+            ([projection.item] + projection.decisions.map(\.item)).compactMap(\.self)
+                .contains { session.unsearchedItems.contains($0) }
+        }
     }
 
     /// The first tap on the call to action; else the first tap on an action, or the first session request.

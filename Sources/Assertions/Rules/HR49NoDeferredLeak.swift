@@ -113,6 +113,8 @@ enum NoDeferredLeak: Rule {
         let sentence =
             "\(LeakRules.name(hit, session)) was sent to \(LeakRules.receiver(leak, session)) in \(hit.place), \(when)"
         let place = LeakRules.place(leak, hit, session)
+        let named = [leak.evidence("token-like name", hit)]
+        if LeakRules.settleName(hit, sentence, place: place, evidence: named, session, &judgement) { return }
         let blame = LeakRules.blame(leak, session)
         let settled = LeakRules.settle(
             blame, sentence, place: place, evidence: [leak.evidence("not the app's", hit)], &judgement)

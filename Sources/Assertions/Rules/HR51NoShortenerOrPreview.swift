@@ -24,11 +24,15 @@ enum NoShortenerOrPreview: Rule {
         let times = session.handoffTimes(until: [.end])
         if !times.isEmpty || !session.urls.isEmpty { judgement.exercised() }
         var told: Set<ExchangeID> = []
+        var neutral: Set<ExchangeID> = []
         for leak in session.leaks {
             guard let host = leak.host, session.roles.vendorKind(of: host)?.isAboutLinks ?? false else { continue }
             for hit in leak.hits where hit.isHandoffToken {
                 if let request = leak.request { told.insert(request.id) }
                 judgeLeak(leak, hit, session, &judgement)
+            }
+            if let request = leak.request, leak.hits.contains(where: { $0.needle?.kind == .neutralURL }) {
+                neutral.insert(request.id)
             }
         }
         var contacts = 0
@@ -38,7 +42,9 @@ enum NoShortenerOrPreview: Rule {
                 !session.isOfAnotherDevice(request.client?.address)
             else { continue }
             contacts += 1
-            judge(request, kind, times, isTold: told.contains(request.id), session, &judgement)
+            judge(
+                request, kind, times, isTold: told.contains(request.id), holdsNeutral: neutral.contains(request.id),
+                session, &judgement)
         }
         for time in times.prefix(session.windowLimit) {
             for contact in session.vendorContacts(in: time, where: \.isAboutLinks) where !contact.hasRequests {
@@ -51,6 +57,12 @@ enum NoShortenerOrPreview: Rule {
             ? "no contact with a shortener, redirector or link preview service"
             : "\(counted(contacts, "contact")) with shorteners, redirectors and link preview services, none by the app with a link or during the handoff"
         session.doubtLeftOut(times.count, "handoffs", &judgement)
+        if contacts > 0, session.hasMoreNeutralURLs {
+            judgement.doubt(
+                BlindSpot.Reason.stateGivenUp.rawValue,
+                "there were more neutral URLs than are looked for (\(SessionModel.neutralURLs))",
+                remedy: Session.remedy(.stateGivenUp))
+        }
         // A neutral URL can be given away as soon as a projection names it.
         let since = (times.map(\.earliest) + session.urls.map(\.since) + session.neutralURLs.map(\.since)).min()
         guard let since else { return }
@@ -64,6 +76,8 @@ enum NoShortenerOrPreview: Rule {
         let sentence =
             "\(LeakRules.name(hit, session)) was sent to \(LeakRules.receiver(leak, session)) in \(hit.place)"
         let place = LeakRules.place(leak, hit, session)
+        let named = [leak.evidence("token-like name", hit)]
+        if LeakRules.settleName(hit, sentence, place: place, evidence: named, session, &judgement) { return }
         let blame = LeakRules.blame(leak, session)
         let excused = [leak.evidence("not the app's", hit)]
         if LeakRules.settle(blame, sentence, place: place, evidence: excused, &judgement) { return }
@@ -76,14 +90,11 @@ enum NoShortenerOrPreview: Rule {
     }
 
     private static func judge(
-        _ request: LoggedRequest, _ kind: VendorKind, _ times: [TimeSpan], isTold: Bool, _ session: Session,
-        _ judgement: inout Judgement
+        _ request: LoggedRequest, _ kind: VendorKind, _ times: [TimeSpan], isTold: Bool, holdsNeutral: Bool,
+        _ session: Session, _ judgement: inout Judgement
     ) {
         let subject = request.subject(session.redactor)
         let isDuring = times.contains { $0.earliest <= request.started.time && request.started.time <= $0.latest }
-        let holdsNeutral = session.neutralURLs.prefix(VendorLog.addressLimit).contains {
-            session.holdsAddress($0.address, request)
-        }
         guard isDuring || holdsNeutral else { return }
         switch request.actor.actor {
         case .browser, .os:

@@ -32,9 +32,13 @@ enum NoClickAttribution: Rule {
         var leaking: [ExchangeID: String] = [:]
         for leak in session.leaks {
             guard let host = leak.host, session.roles.vendorKind(of: host)?.isAboutClicks ?? false,
-                let request = leak.request, let hit = leak.hits.first(where: \.isHandoffToken)
+                let request = leak.request
             else { continue }
-            leaking[request.id] = "\(LeakRules.name(hit, session)) in \(hit.place)"
+            if let hit = leak.hits.first(where: { $0.isHandoffToken && !$0.readsAsName }) {
+                leaking[request.id] = "\(LeakRules.name(hit, session)) in \(hit.place)"
+            } else if let hit = leak.hits.first(where: { $0.needle?.kind == .neutralURL }) {
+                leaking[request.id] = "the neutral URL in \(hit.place)"
+            }
         }
         // In whatever encoding; what names it outright is found below.
         for entry in session.selections.all where entry.hit.needle?.kind == .catalogID {
@@ -42,7 +46,7 @@ enum NoClickAttribution: Rule {
                 leaking[request.id] = "the item's id in \(entry.hit.place)"
             }
         }
-        let items = Array(session.selectionIDs.filter { $0.utf8.count >= 8 }.prefix(VendorLog.addressLimit))
+        let items = Array(session.selectionIDs.filter { $0.utf8.count >= 8 }.prefix(VendorLog.itemLimit))
         var requests = 0
         var kinds = VendorKinds(session.roles)
         for request in session.requests.requests {
@@ -53,12 +57,15 @@ enum NoClickAttribution: Rule {
             let isDuring = times.contains { $0.earliest <= request.started.time && request.started.time <= $0.latest }
             let carried =
                 leaking[request.id]
-                ?? (session.neutralURLs.prefix(VendorLog.addressLimit).contains {
-                    session.holdsAddress($0.address, request)
-                }
-                    ? "the neutral URL" : holdsItem(request, items, session) ? "the item's id" : nil)
+                ?? (holdsItem(request, items, session) ? "the item's id" : nil)
             guard carried != nil || (isDuring && isEvent(request)) else { continue }
             report(request, kind, carried, session, &judgement)
+        }
+        if requests > 0, session.hasMoreNeutralURLs {
+            judgement.doubt(
+                BlindSpot.Reason.stateGivenUp.rawValue,
+                "there were more neutral URLs than are looked for (\(SessionModel.neutralURLs))",
+                remedy: Session.remedy(.stateGivenUp))
         }
         for time in times {
             session.doubtUnread(from: time.earliest, until: time.latest, &judgement) { host in

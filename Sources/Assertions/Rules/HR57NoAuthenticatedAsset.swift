@@ -54,6 +54,12 @@ enum NoAuthenticatedAsset: Rule {
         guard session.hasAppTraffic else { return }
         ContentRules.doubtAnswers("a URL of an asset", session, &judgement) { ContentRules.mayBePartner($0, session) }
         session.doubtChiaHoles(exceptBrowser: true, &judgement)
+        if session.policy.hosts.chiaAssets.isEmpty {
+            judgement.assume(
+                "chia-assets-unnamed",
+                "the policy names no hosts: {chia-assets}, so that an asset of Chia's is known by a signature in its URL alone"
+            )
+        }
         if !session.policy.hosts.chiaAssets.isEmpty { session.doubtNames(before: nil, &judgement) }
     }
 

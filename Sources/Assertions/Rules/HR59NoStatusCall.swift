@@ -3,12 +3,13 @@ internal import SessionTrace
 /// **HR-59 no-status-call.** The app asks nobody what became of a handoff.
 ///
 /// The contract (CONTRACT.md, "Who talks to whom" and "Forbidden") gives the device no status, lifecycle or order call.
-/// Any request of the app to Chia is one. So is a request to the partner, other than a session attempt, that carries the
-/// token, the key, or another opaque string of the session response whose field name ends in `id`; and any that a
-/// template under `requests: status` matches. A bare `/status` or `/orders` is only mentioned: shops have order pages of
+/// Any request of the app to Chia is one. So is a request to a host of the partner's, other than a session attempt, that
+/// carries the token, the key, or another opaque string of the session response whose field name ends in `id`, which the
+/// app had not sent or been answered before; and any that a template under `requests: status` matches. A bare `/status` or `/orders` is only mentioned: shops have order pages of
 /// their own, which `requests: allow` names.
 ///
-/// Inconclusive: nothing tells who sent a request to Chia; traffic of the partner's host stayed unread after the session.
+/// Inconclusive: nothing tells who sent a request to Chia; a host that the policy does not name was told the key or such a
+/// string; traffic of the partner's host stayed unread after the session.
 enum NoStatusCall: Rule {
     static let description = RuleDescription(
         id: "HR-59", name: "no-status-call", severity: .error,
@@ -53,10 +54,14 @@ enum NoStatusCall: Rule {
         }
     }
 
-    /// A request to the partner that carries something of the session.
+    /// A request that carries something of the session.
     private static func judge(_ leak: LeakRecord, _ session: Session, _ judgement: inout Judgement) {
-        guard session.role(of: leak.host) == .partner || session.role(of: leak.host) == .partnerAssets else { return }
-        guard leak.actor.actor != .browser, leak.actor.actor != .os else { return }
+        let role = session.role(of: leak.host)
+        let isPartners = role.isPartners
+        // What telemetry is told is other rules' matter.
+        guard isPartners || (role == .thirdParty && !LeakRules.isTelemetry(leak.host, session)),
+            !leak.actor.actor.isElsewhere
+        else { return }
         if let record = leak.request {
             if isAttempt(record, session) { return }
             if isAllowed(record, session) { return }
@@ -67,19 +72,81 @@ enum NoStatusCall: Rule {
             case .idempotencyKey: what = "the idempotency key"
             case .sessionIdentifier: what = "an id of the session response"
             case .handoffURL, .token: what = "the handoff token"
-            case nil where hit.isHandoffToken: what = "the handoff token"
+            case nil where !hit.readsAsName: what = "the handoff token"
             default: continue
             }
             if let value = hit.needle?.value, isItem(value, session) { continue }
             if let needle = hit.needle, needle.kind == .sessionIdentifier, wasKnown(needle, session) { continue }
+            let sentence = "\(leak.evidence("", hit).subject) carries \(what) in \(hit.place)"
+            if !isPartners {
+                // A token there is HR-47's matter.
+                if !hit.isHandoffToken { doubtHost(sentence, leak, session, &judgement) }
+                continue
+            }
+            if let reason = doubt(of: leak, hit, role, session) {
+                judgement.doubt(reason.code, "\(sentence)\(reason.why)", remedy: reason.remedy)
+                continue
+            }
             judgement.violation(
-                "session-lookup", "\(leak.evidence("", hit).subject) carries \(what) in \(hit.place)",
+                "session-lookup", sentence,
                 place: [
-                    session.role(of: leak.host).rawValue, leak.request?.method ?? "message",
+                    role.rawValue, leak.request?.method ?? "message",
                     leak.request?.pathTemplate ?? "", hit.fieldTemplate, hit.kindName,
                 ],
                 evidence: [leak.evidence("status call", hit)])
         }
+    }
+
+    /// Why a request that carries something of the session may not be the app's call; nil when it is.
+    private static func doubt(
+        of leak: LeakRecord, _ hit: LeakHit, _ role: HostRole, _ session: Session
+    ) -> (code: String, why: String, remedy: String)? {
+        if session.isOfAnotherDevice(leak.client) {
+            return (
+                "several-devices",
+                ", from \(leak.client?.description ?? "another device"), which sent no session request",
+                "judge one device at a time: --filter 'host ADDRESS'"
+            )
+        }
+        if role == .returnHost, leak.actor.actor == .unknown {
+            return (
+                "actor-unknown", ", and nothing tells whether the browser sent it: \(leak.actor.reason)",
+                "capture with process names (PKTAP, PCAPdroid), or let the client send its own User-Agent"
+            )
+        }
+        if let needle = hit.needle, needle.kind == .sessionIdentifier,
+            session.contents.knownIdentifiers.isIncomplete, !isNamedAsSessions(needle.value, session)
+        {
+            return (
+                BlindSpot.Reason.stateGivenUp.rawValue, "; the app may have known it before the session request",
+                Session.remedy(.stateGivenUp)
+            )
+        }
+        return nil
+    }
+
+    /// Whether the session response itself says that an id is the session's, by its field's name.
+    private static func isNamedAsSessions(_ value: Secret, _ session: Session) -> Bool {
+        let names = session.attempts.flatMap(\.messages).flatMap { message in
+            message.answer.identifiers.filter { Secret($0.value) == value }.map(\.name)
+        }
+        return names.contains { name in
+            let words = KeyWords(name).words
+            return words == ["id"] || words.contains("session") || words.contains("handoff")
+        }
+    }
+
+    private static func doubtHost(
+        _ sentence: String, _ leak: LeakRecord, _ session: Session, _ judgement: inout Judgement
+    ) {
+        let host = leak.host.map { session.redactor.host($0.text) } ?? "HOST"
+        let path = leak.request.map { ["\($0.method) \($0.pathTemplate)"] } ?? []
+        let allowed = path.map { "; or, if it is no status call,  requests: {allow: [\"\($0)\"]}" }.joined()
+        judgement.doubt(
+            "policy-mismatch", "\(sentence), and the policy does not say whose host that is",
+            remedy:
+                "add to \(session.policyLine):  hosts: {partner: [\(host)]}, if it is the partner's, or {telemetry: [\(host)]}\(allowed)"
+        )
     }
 
     /// A session request, be it the same one on the proxy's other side.
@@ -93,12 +160,17 @@ enum NoStatusCall: Rule {
         }
     }
 
-    /// An account's or a device's id, which the app sent before any session request.
+    /// An account's or a device's id, which the app sent, or was answered, before any session request.
     private static func wasKnown(_ needle: Needle, _ session: Session) -> Bool {
         guard let first = session.attempts.map(\.started).min() else { return false }
-        return session.leaks.contains { leak in
-            leak.started < first && leak.hits.contains { $0.needle?.value == needle.value }
+        let wasAnswered = session.contents.knownIdentifiers.answers.contains {
+            $0.value == needle.value && $0.ended < first && !session.isOfAnotherDevice($0.client)
         }
+        return wasAnswered
+            || session.leaks.contains { leak in
+                leak.started < first && !leak.actor.actor.isElsewhere && !session.isOfAnotherDevice(leak.client)
+                    && leak.hits.contains { $0.needle?.value == needle.value }
+            }
     }
 
     /// A catalog id is the app's own, though the session response may repeat it.

@@ -8,6 +8,8 @@ internal import SessionTrace
 /// with words after it (`order_status`, `orderStatusCode`). A name that often tells such things (`payout`, `commission`,
 /// `payment…`) is a warning, and only in an answer that also names the item or session of the handoff, or Chia.
 ///
+/// Messages of a WebSocket and event streams count as answers.
+///
 /// `compensationDisclosure`, which a decision must hold, is exempt. A shop's own order history has a status of its own:
 /// while the policy names no keys, one in an answer of an order or status page that says nothing of the handoff is
 /// only mentioned, and what `requests: {allow}` names is never judged. What the browser gets is not the app's.

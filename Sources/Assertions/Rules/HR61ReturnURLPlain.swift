@@ -43,8 +43,19 @@ enum ReturnURLPlain: Rule {
                 session, &judgement)
         }
         judgement.passSentence = "\(counted(seen, "link")) back to the partner, each without more than is registered"
-        guard seen == 0, let host = session.index.darkHosts.first(where: { session.roles.isChia($0) }),
-            let traffic = session.dark[host], traffic.lastData != nil, !judgement.idleSentence.hasPrefix("the policy")
+        guard !judgement.idleSentence.hasPrefix("the policy") else { return }
+        // One link that was seen does not stand for those that were not.
+        if let gap = session.contents.gaps.first(where: { gap in
+            !gap.isInRequest && gap.record.actor.actor == .browser
+                && gap.record.host.map(session.roles.isChia) ?? false
+        }) {
+            judgement.doubt(
+                gap.reason == .tcpHole ? "body-not-whole" : gap.reason.rawValue,
+                "the page of \(gap.record.subject) (packet \(gap.record.started.number)) could not be looked into in full, and may hold a link back",
+                remedy: Session.remedy(gap.reason))
+        }
+        guard let host = session.index.darkHosts.first(where: { session.roles.isChia($0) }),
+            let traffic = session.dark[host], traffic.lastData != nil
         else { return }
         judgement.doubt(
             traffic.reason.rawValue, "\(Session.unread(traffic, host)), and may have held a link back",

@@ -7,8 +7,8 @@ internal import SessionTrace
 /// value). From then on every request and message of the app is searched for them, in every encoding that the scanner
 /// knows. Where the app goes after a return is HR-64's matter.
 ///
-/// Inconclusive: the crafted values are shorter than eight bytes or were sent before the return already; traffic of the app
-/// after it that stayed unread or came to nothing. Traps: the browser that carries the link; a value that the app always sends; a crafted value that
+/// Inconclusive: a crafted value is too short, or of too few different characters, to be searched for, or was sent before
+/// the return already; traffic of the app after it that stayed unread or came to nothing. Traps: the browser that carries the link; a value that the app always sends; a crafted value that
 /// turns up compressed, encoded or as a digest.
 enum CraftedReturnIgnored: Rule {
     static let description = RuleDescription(
@@ -23,24 +23,21 @@ enum CraftedReturnIgnored: Rule {
 
     /// Attributes of a `return` mark that speak of the test, not of the link.
     static let reserved: Set<String> = ["screen", "item", "catalogId", "prewarm"]
-    /// Crafted values shorter than this stand for too much else.
-    static let shortest = 8
-
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no return link with crafted values was followed"
         let returns = session.marks([.return]).filter { !crafted($0).isEmpty }
         session.doubtLeftOut(returns.count, "returns with crafted values", &judgement)
         for mark in returns.prefix(session.windowLimit) {
             judgement.looked(at: session.evidence(mark))
-            let values = crafted(mark).filter { $0.utf8.count >= shortest }
-            guard !values.isEmpty else {
+            let values = crafted(mark)
+            let searched = values.filter(isSearched)
+            if searched.count < values.count {
                 judgement.doubt(
                     "crafted-value-too-short",
-                    "the return mark's crafted values have fewer than \(shortest) bytes, and would be found by chance",
+                    "\(counted(values.count - searched.count, "crafted value")) of the return mark too short, or of too few different characters, to be told from what is there by chance",
                     remedy: "craft values such as canary-81c2f0aa, one for each field")
-                continue
             }
-            judge(mark, Set(values.map { Secret($0) }), session, &judgement)
+            if !searched.isEmpty { judge(mark, Set(searched.map { Secret($0) }), session, &judgement) }
         }
         judgement.passSentence =
             "\(counted(returns.count, "return")) with crafted values, found in none of the app's messages after it"
@@ -51,16 +48,20 @@ enum CraftedReturnIgnored: Rule {
         mark.attributes.sorted { $0.key < $1.key }.filter { !reserved.contains($0.key) }.flatMap { pair -> [String] in
             // A link without query and fragment crafts nothing.
             if pair.value.contains("://"), !pair.value.contains("?"), !pair.value.contains("#") { return [] }
-            return SessionModel.canaries(in: pair.value)
+            return SessionModel.canaries(in: pair.value).filter { !$0.isEmpty }
         }
     }
+
+    /// Whether a crafted value says enough to be searched for.
+    static func isSearched(_ value: String) -> Bool { NeedleForms.isTelling(Array(value.utf8)) }
 
     private static func judge(
         _ mark: Mark, _ values: Set<Secret>, _ session: Session, _ judgement: inout Judgement
     ) {
         let start = session.reach(of: mark).earliest
         var stale: Set<Secret> = []
-        for leak in session.leaks where leak.started < start && !leak.actor.actor.isElsewhere {
+        let leaks = session.leaks.filter { !$0.actor.actor.isElsewhere && !session.isOfAnotherDevice($0.client) }
+        for leak in leaks where leak.started < start {
             for hit in leak.hits {
                 if let value = hit.needle?.value, values.contains(value) { stale.insert(value) }
             }
@@ -71,19 +72,14 @@ enum CraftedReturnIgnored: Rule {
                 "\(counted(stale.count, "crafted value")) had been sent before the return already",
                 remedy: "craft values that nothing else holds, new ones for each run")
         }
-        for leak in session.leaks where leak.started >= start && !leak.actor.actor.isElsewhere {
+        for leak in leaks where leak.started >= start {
             for hit in leak.hits {
                 guard let value = hit.needle?.value, values.contains(value), !stale.contains(value) else { continue }
                 report(leak, hit, mark, session, &judgement)
             }
         }
         session.doubtUnread(from: start, until: .distantFuture, searchesAll: true, &judgement)
-        if let gap = session.scanGaps.first(where: { !$0.actor.actor.isElsewhere && $0.started >= start }) {
-            judgement.doubt(
-                BlindSpot.Reason.undecodableContent.rawValue,
-                "\(gap.evidence.subject) could not be searched in full at \(gap.gap.place)",
-                remedy: Session.remedy(.undecodableContent))
-        }
+        session.doubtScanGap(since: start, &judgement)
         session.assumeWatched(session.policy.timing.afterReturn, since: mark.span.latest, "the return", &judgement)
     }
 

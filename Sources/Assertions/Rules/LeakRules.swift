@@ -33,6 +33,29 @@ enum LeakRules {
         return "the handoff token \(needle.label)"
     }
 
+    /// Settles what has a token's shape and reads as a name (`phs_show_section_header_v2`): it is none where this trace shows
+    /// how tokens are made, and else it can't be told. False for what does not read so.
+    static func settleName(
+        _ hit: LeakHit, _ sentence: String, place: [String], evidence: @autoclosure () -> [Evidence],
+        _ session: Session, _ judgement: inout Judgement
+    ) -> Bool {
+        guard hit.readsAsName else { return false }
+        let opened = session.chiaRequests.compactMap { $0.address.flatMap { Token.first(in: $0.path) } }
+        let tokens = session.urls.map(\.token) + opened
+        if tokens.isEmpty || tokens.contains(where: { TokenShape.readsAsName(Array($0.utf8)) }) {
+            judgement.doubt(
+                "token-like-name",
+                "\(sentence), which reads as a name, and nothing in this trace shows that tokens are made otherwise",
+                remedy:
+                    "record a handoff too, so that a token is known; or give what is no token another prefix than phs_")
+        } else {
+            judgement.information(
+                "token-like-name", "\(sentence), which reads as a name and is made otherwise than this trace's tokens",
+                place: place, evidence: evidence())
+        }
+        return true
+    }
+
     /// `Sentry, crash` for a telemetry host, the role for others.
     static func receiver(_ leak: LeakRecord, _ session: Session) -> String {
         guard let host = leak.host else { return "an unnamed host" }

@@ -211,7 +211,7 @@ public struct LeakScanner: Sendable {
             labels.removeFirst()
         }
         scan.run()
-        return result(of: scan, boundary: nil) { _ in }
+        return result(of: scan, boundary: nil, isName: true) { _ in }
     }
 
     private mutating func scan(
@@ -237,7 +237,7 @@ public struct LeakScanner: Sendable {
     // MARK: What is told
 
     private func result(
-        of scan: ViewScan, boundary: [UInt8]?, places fill: (inout FieldPlaces?) -> Void
+        of scan: ViewScan, boundary: [UInt8]?, isName: Bool = false, places fill: (inout FieldPlaces?) -> Void
     ) -> ScanResult {
         let sealed = scan.views.indices.compactMap { view in
             SealedArchive.name(of: scan.views[view].bytes).map { (view: view, archive: $0) }
@@ -250,7 +250,9 @@ public struct LeakScanner: Sendable {
         var places = HitPlaces(views: scan.views, head: head ?? FieldPlaces(), boundary: boundary)
         var hits = HitCollector()
         var hints = HitCollector()
+        var texts: [Int: Bool] = [:]
         for hit in RepeatedHits(in: scan).removed(from: scan.rawHits) {
+            if !isName, isPartOfWord(hit, in: scan, &texts) { continue }
             let template = leak(for: hit, in: scan)
             for place in places.places(of: hit.view, at: hit.range.lowerBound) {
                 var leak = template
@@ -275,6 +277,25 @@ public struct LeakScanner: Sendable {
         let found = Self.withoutParts(hits.hits)
         return ScanResult(
             hits: found, gaps: gaps, hints: hints.hits, pieces: pieces(of: scan, besides: found, &places))
+    }
+
+    /// Whether the name of an item, or of another thing that has names alike, stands in a text as part of a longer one
+    /// (`item-12` in `item-123`). In bytes that are no text a letter may be a length or a tag.
+    private func isPartOfWord(_ hit: ViewScan.RawHit, in scan: ViewScan, _ texts: inout [Int: Bool]) -> Bool {
+        guard hit.needle >= 0, hit.layers.isEmpty else { return false }
+        switch needles[Int(hit.needle)].needle.kind {
+        case .catalogID, .disclosureVersion, .cookie: break
+        case .handoffURL, .token, .neutralURL, .idempotencyKey, .sessionIdentifier, .canary, .secret: return false
+        }
+        let bytes = scan.views[hit.view].bytes
+        guard !bytes.withUnsafeBytes({ WordSearch.isWhole(hit.range, in: $0, .exact) }) else { return false }
+        if let isText = texts[hit.view] { return isText }
+        let isBinary = bytes.contains { byte in
+            byte < 0x09 || ((0x0E..<0x20).contains(byte) && byte != MessageHead.separator)
+        }
+        let isText = !isBinary && String(validating: bytes, as: UTF8.self) != nil
+        texts[hit.view] = isText
+        return isText
     }
 
     /// Something of a token's shape is no further token where it is part of a known one (a name's first label).

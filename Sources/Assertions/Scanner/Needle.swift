@@ -6,7 +6,7 @@ public struct Needle: Hashable, Sendable {
         case handoffURL = "handoff-url"
         /// A `phs_…` token whose URL is not known.
         case token
-        /// The neutral URL, when the policy says that it carries a selection.
+        /// The neutral URL, which services for links must not be given (HR-51).
         case neutralURL = "neutral-url"
         /// A catalog id.
         case catalogID = "catalog-id"
@@ -18,6 +18,8 @@ public struct Needle: Hashable, Sendable {
         case sessionIdentifier = "session-identifier"
         /// A crafted value whose way is followed (RULES HR-63).
         case canary
+        /// A cookie of Chia's (HR-53).
+        case cookie
         /// A configured secret (HR-55).
         case secret
     }

@@ -37,7 +37,7 @@ struct NeedleForms {
         case .token:
             essence = value
             forms = Self.tokenForms(value)
-        case .catalogID, .disclosureVersion, .idempotencyKey, .sessionIdentifier, .canary, .secret:
+        case .catalogID, .disclosureVersion, .idempotencyKey, .sessionIdentifier, .canary, .cookie, .secret:
             essence = value
             forms = [(.value, value)]
         }

@@ -53,6 +53,9 @@ public struct LeakHit: Hashable, Sendable {
         }
     }
 
+    /// Whether it was found by its shape alone, and reads as a name that people gave.
+    var readsAsName: Bool { match == .tokenShape && TokenShape.readsAsName(matched.bytes) }
+
     /// Location and chain without indices, positions and encodings (`body → json:/events/*/link`): the place as
     /// fingerprints need it (RULES 5.1: never position).
     public var fieldTemplate: String {

@@ -40,6 +40,34 @@ public enum TokenShape {
         return end - start >= minimumBody ? index..<end : nil
     }
 
+    /// Whether something of the shape reads as a name that people gave (`phs_show_section_header_v2`): words of small
+    /// letters, of capitals or with one capital ahead, each with at most three digits behind, and two of them of three letters or
+    /// more. What a machine makes at random does not.
+    static func readsAsName(_ token: [UInt8]) -> Bool {
+        var words: [[UInt8]] = [[]]
+        for byte in token.dropFirst(prefix.count) {
+            if byte == 0x5F || byte == 0x2D {
+                words.append([])
+                continue
+            }
+            if isCapital(byte), let last = words[words.count - 1].last, !isCapital(last) { words.append([]) }
+            words[words.count - 1].append(byte)
+        }
+        var long = 0
+        for word in words {
+            let letters = word.prefix { ($0 | 0x20) &- 0x61 < 26 }
+            let digits = word.dropFirst(letters.count)
+            let tail = letters.dropFirst()
+            guard digits.count <= 3, digits.allSatisfy({ $0 &- 0x30 < 10 }),
+                !tail.contains(where: isCapital) || letters.allSatisfy(isCapital)
+            else { return false }
+            if letters.count >= 3 { long += 1 }
+        }
+        return long >= 2
+    }
+
+    private static func isCapital(_ byte: UInt8) -> Bool { byte &- 0x41 < 26 }
+
     /// `[A-Za-z0-9_-]`.
     static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {

@@ -1,0 +1,64 @@
+import Assertions
+import SessionTrace
+import Testing
+
+/// What another phone did in the same trace is not held against the one whose session it is, nor for it.
+@Suite struct OtherDeviceTests {
+    private static func other(_ session: inout ScriptedSession, _ act: (inout ScriptedSession) -> Void) {
+        let own = session.clientAddress
+        session.clientAddress = IPAddress(ipv4: 0x0A00_0009)
+        act(&session)
+        session.clientAddress = own
+    }
+
+    @Test func anotherPhonesProjectionForbidsNothing() throws {
+        func judge(_ isOther: Bool) throws -> RuleResult {
+            var session = ScriptedSession.upToTap()
+            let failing: (inout ScriptedSession) -> Void = {
+                $0.exchange(
+                    .app, "GET", "https://api.partner.example/catalog/item-4711-abcdef/handoff", at: 3, status: 500)
+            }
+            if isOther { Self.other(&session, failing) } else { failing(&session) }
+            session.tap(.share, at: 4)
+            session.share(at: 4.1)
+            session.browse(ScriptedSession.url, at: 4.5)
+            session.mark(.end, at: 80)
+            return try session.judge()["HR-41"]
+        }
+        #expect(try judge(false).violations == ["share-on-unsafe-evidence"])
+        #expect(try judge(true).verdict == .notApplicable)
+    }
+
+    @Test func anotherPhonesProjectionIsNoRefresh() throws {
+        func judge(own: Bool, other: Bool) throws -> RuleResult {
+            try ScriptedSession.result("HR-42", .inTheBrowser()) {
+                $0.mark(.foreground, at: 50)
+                if own { $0.projection(at: 50.2) }
+                if other { Self.other(&$0) { $0.projection(at: 50.2) } }
+            }
+        }
+        #expect(try judge(own: true, other: false).verdict == .pass)
+        #expect(try judge(own: true, other: true).verdict == .pass)
+        let none = try judge(own: false, other: false)
+        #expect(none.verdict == .fail, "\(none)")
+        // Whose coming back it was, the mark does not say.
+        let other = try judge(own: false, other: true)
+        #expect(other.violations == [] && other.reason?.code == "several-devices", "\(other)")
+    }
+
+    @Test func anotherPhonesAnalyticsAreItsOwn() throws {
+        func judge(_ isOther: Bool) throws -> RuleResult {
+            try ScriptedSession.result("HR-48", .inTheBrowser()) {
+                let telling: (inout ScriptedSession) -> Void = {
+                    $0.exchange(
+                        .app, "POST", "https://app-measurement.com/a", at: 20,
+                        body: #"{"u":"https://shop.example/p/item-4711-abcdef"}"#)
+                }
+                if isOther { Self.other(&$0, telling) } else { telling(&$0) }
+            }
+        }
+        #expect(try judge(false).violations == ["selection-url"])
+        let other = try judge(true)
+        #expect(other.verdict == .pass, "\(other)")
+    }
+}
