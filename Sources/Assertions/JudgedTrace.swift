@@ -8,6 +8,8 @@ public struct JudgedTrace: Sendable {
         case input
         /// The policy that it is to be judged by.
         case policy
+        /// What was asked for: it can't be done.
+        case usage
     }
 
     /// The path as given.

@@ -40,6 +40,11 @@ public struct SetOptions: Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// Whether a rule is violated so that it decides the outcome.
+    public func countsAsViolated(_ rule: RuleResult) -> Bool {
+        rule.verdict == .fail && (rule.severity == .error || (strict && rule.severity == .warning))
+    }
 }
 
 /// The verdict over all traces of an input set: what each says, why some could not be judged, and what was never shown.
@@ -134,7 +139,7 @@ public struct SetVerdict: Sendable {
     }
 
     private static func outcome(of trace: JudgedTrace, options: SetOptions) -> Outcome {
-        guard let verdict = trace.verdict else { return trace.obstacle == .policy ? .misused : .unreadable }
+        guard let verdict = trace.verdict else { return trace.obstacle == .input ? .unreadable : .misused }
         var outcome = Outcome.conforming
         for rule in verdict.rules {
             outcome = outcome.worse(Self.outcome(of: rule, gate: verdict.gate, options: options))
@@ -144,8 +149,7 @@ public struct SetVerdict: Sendable {
 
     /// What one rule's result comes to for a gate.
     private static func outcome(of rule: RuleResult, gate: Set<String>, options: SetOptions) -> Outcome {
-        let counts = rule.severity == .error || (options.strict && rule.severity == .warning)
-        if rule.verdict == .fail, counts { return .violation }
+        if options.countsAsViolated(rule) { return .violation }
         return rule.isOpen && options.inconclusiveCounts && gate.contains(rule.id) ? .inconclusive : .conforming
     }
 

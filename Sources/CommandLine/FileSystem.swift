@@ -1,4 +1,5 @@
 internal import CaptureAnalyzer
+internal import SessionTrace
 
 #if canImport(Glibc)
     internal import Glibc

@@ -57,9 +57,9 @@ public struct Handoff {
             return .conforming
         }
         guard let command = Self.command(for: words) else { return unknown(words, first) }
+        let count = command.syntax.name.split(separator: " ").count
+        let rest = Array(words.dropFirst(count))
         do {
-            let count = command.syntax.name.split(separator: " ").count
-            let rest = Array(words.dropFirst(count))
             let arguments = try Arguments(Self.asksForHelp(rest) ? ["--help"] : rest, syntax: command.syntax)
             if let odd = rest.first(where: FileName.isOdd), !Self.namesFiles.contains(command.syntax.name) {
                 throw UsageError(message: "\(odd) is not UTF-8; give another name")
@@ -69,18 +69,25 @@ public struct Handoff {
                 return .conforming
             }
             return try command.run(self, arguments)
-        } catch let error as UsageError {
-            console.complain("\(error.message); see handoff \(command.syntax.name) --help")
-            return .usage
-        } catch let error as FileError {
-            console.complain("\(error)")
-            return .unreadable
-        } catch let error as TraceError {
-            console.complain("\(error)")
-            return .unreadable
         } catch {
-            console.complain("\(error)")
-            return .internalError
+            let end = end(of: command.syntax, error)
+            console.complain(end.sentence)
+            UnjudgedReports(handoff: self, command: command.syntax, words: rest)
+                .replace(because: end.sentence, end.obstacle)
+            return end.status
+        }
+    }
+
+    /// What to say of a run that `error` ended, its status, and what stood in the way.
+    private func end(
+        of command: CommandSyntax, _ error: any Error
+    ) -> (sentence: String, status: ExitStatus, obstacle: JudgedTrace.Obstacle) {
+        switch error {
+        case let error as UsageError: ("\(error.message); see handoff \(command.name) --help", .usage, .usage)
+        case let error as InvalidPolicy: (error.message, .usage, .policy)
+        case let error as StartFailure: (error.message, .usage, .usage)
+        case is FileError, is TraceError: ("\(error)", .unreadable, .input)
+        default: ("\(error)", .internalError, .input)
         }
     }
 

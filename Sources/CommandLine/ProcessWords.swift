@@ -1,4 +1,4 @@
-internal import CaptureAnalyzer
+internal import SessionTrace
 
 #if canImport(Glibc)
     internal import Glibc

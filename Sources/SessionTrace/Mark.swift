@@ -9,7 +9,7 @@ public struct Mark: Hashable, Sendable {
     }
 
     /// What was tapped.
-    public enum Target: String, Hashable, Sendable {
+    public enum Target: String, Hashable, Sendable, CaseIterable {
         case cta, share, neutral, policy, `return`, other
     }
 

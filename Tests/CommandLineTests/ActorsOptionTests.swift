@@ -45,7 +45,7 @@ import Testing
             try FileManager.default.copyItem(
                 at: Places.recordings.appending(path: "handoff.yml"), to: folder.appending(path: "handoff.yml"))
             let start =
-                #"{"kind":"activity","at":"2026-11-30T01:50:33Z","component":"com.android.chrome/org.chromium.chrome.browser.ChromeTabbedActivity"}"#
+                #"{"kind":"activity","at":"2026-11-30T01:50:33Z","component":"com.android.chrome/org.chromium.chrome.browser.ChromeTabbedActivity","action":"android.intent.action.VIEW"}"#
             try Data(start.utf8).write(to: folder.appending(path: "run.actors.jsonl"))
             let run = CommandRun(["check", trace.path])
             #expect(Self.line(of: "HR-33", run).contains("pass"), "\(run.result)")
@@ -75,6 +75,12 @@ import Testing
             let run = CommandRun(["check", "--actors", file.path, Self.recording.path])
             #expect(run.status == .unreadable)
             #expect(run.talk.contains("a.jsonl:2: unknown kind \"sockets\"; did you mean \"socket\"?"), "\(run.talk)")
+            let twice =
+                #"{"kind":"socket","at":"2026-11-30T01:50:34Z","local":"10.77.0.2:1","process":"a","process":"b"}"#
+            try Data("\n\n\(twice)".utf8).write(to: file)
+            let repeated = CommandRun(["check", "--actors", file.path, Self.recording.path])
+            #expect(repeated.status == .unreadable)
+            #expect(repeated.talk.contains("a.jsonl:3: \"process\" is given twice"), "\(repeated.talk)")
             let missing = CommandRun(["check", "--actors", "\(folder.path)/none", Self.recording.path])
             #expect(missing.status == .unreadable)
         }

@@ -46,7 +46,20 @@ import Testing
             says: "only one report can go to standard output"),
         Slip(words: ["check", "-", "-"], says: "standard input can be read only once"),
         Slip(
-            words: ["check", "--filter", "tcp prt 3", share], says: "filter 'tcp prt 3': can't parse filter expression"),
+            words: ["check", "--filter", "tcp prt 3", share],
+            says: "filter 'tcp prt 3': 'prt' is no word of pcap-filter(7) and no address, and names are not looked up;"),
+        Slip(
+            words: ["check", "--filter", "tcp port", share], says: "filter 'tcp port': can't parse filter expression"),
+        Slip(words: ["check", ""], says: "an operand is empty; give TRACE…"),
+        Slip(words: ["check", "--policy", "", share], says: "--policy is empty; leave it out, or give it a name"),
+        Slip(words: ["check", "--keylog=", share], says: "--keylog is empty"),
+        Slip(words: ["except", "add", "3fd1", "--from", ""], says: "--from is empty"),
+        Slip(
+            words: ["policy", "init", "--marks", "m.jsonl"],
+            says: "--marks is for reading a trace; name one with --from"),
+        Slip(
+            words: ["except", "add", "3fd1", "--rule", "HR-46", "--filter", "tcp"],
+            says: "--filter is for reading a trace; name one with --from"),
         Slip(words: ["show", "--filter", "tcp prt 3", share], says: "filter 'tcp prt 3'"),
         Slip(words: ["show", share, "more"], says: "unexpected operand more"),
         Slip(words: ["show", "--json", "--facts", share], says: "--rule, --json and --facts exclude each other"),
@@ -70,7 +83,7 @@ import Testing
         Slip(words: ["check", "--policy", "/dev/zero", share], says: "/dev/zero: is larger than 1 MiB"),
         Slip(
             words: ["except", "add", "3fd1", "--policy", "/dev/zero", "--rule", "HR-46"],
-            says: "/dev/zero: is larger than 1 MiB"),
+            says: "/dev/zero: is no file that an exception can be written into"),
         Slip(
             words: ["mark", "import", "/dev/zero", "--format", "logcat"],
             says: "/dev/zero: is larger than 128 MiB, the most that a log may have; cut out the lines of the test run",
@@ -223,6 +236,36 @@ import Testing
         }
         #expect(places.count == 2 && places == places.sorted())
         #expect(!run.result.contains("notes.txt"))
+    }
+
+    /// What looks like a trace in a folder, and can't be read, is no smaller set of traces.
+    @Test func aFolderPassesNoTraceOver() throws {
+        let scratch = try Scratch()
+        defer { scratch.remove() }
+        let manager = FileManager.default
+        try manager.copyItem(atPath: Self.share, toPath: scratch.path("A.PcapNG"))
+        _ = try scratch.file("handoff.yml", "version: 1\nhosts:\n  partner: [api.partner.example]\n")
+        let loud = CommandRun(["check", scratch.folder.path])
+        #expect(loud.status == .conforming && loud.result.contains("A.PcapNG  PASS"), "\(loud.talk)")
+        try manager.createSymbolicLink(atPath: scratch.path("b.pcap"), withDestinationPath: "gone")
+        try manager.createSymbolicLink(atPath: scratch.path("notes.txt"), withDestinationPath: "gone")
+        let link = CommandRun(["check", scratch.folder.path])
+        #expect(link.status == .unreadable && link.result.contains("b.pcap  NOT READ"), "\(link.result)")
+        #expect(!link.result.contains("notes.txt"))
+        try manager.removeItem(atPath: scratch.path("b.pcap"))
+        #expect(mkfifo(scratch.path("c.pcap"), 0o600) == 0)
+        #expect(CommandRun(["check", scratch.folder.path]).status == .conforming)
+        // As deep as it is looked for, and deeper.
+        var deep = scratch.folder.path + String(repeating: "/d", count: TraceFiles.deepest - 1)
+        try manager.createDirectory(atPath: deep, withIntermediateDirectories: true)
+        try manager.copyItem(atPath: Self.share, toPath: "\(deep)/e.pcap")
+        let within = CommandRun(["check", scratch.folder.path])
+        #expect(within.status == .conforming && within.result.contains("/e.pcap  PASS"), "\(within.talk)")
+        deep += "/d"
+        try manager.createDirectory(atPath: deep, withIntermediateDirectories: true)
+        let beyond = CommandRun(["check", scratch.folder.path])
+        #expect(beyond.status == .unreadable)
+        #expect(beyond.talk == "handoff: \(deep): lies 16 folders below the one that was named; name it itself\n")
     }
 
     @Test func aBadPolicyIsWrongUsage() throws {

@@ -31,6 +31,24 @@ import Testing
         }
     }
 
+    /// Who names a file expects something of it.
+    @Test(arguments: [
+        ("--marks", "mark", #"{"kind":"note","at":"2026-11-30T01:53:09Z"}"#), ("--actors", "process evidence", ""),
+    ])
+    func aNamedFileThatHoldsNothingIsTold(option: String, what: String, line: String) throws {
+        let (scratch, trace) = try Self.folder()
+        defer { scratch.remove() }
+        let socket = #"{"kind":"socket","at":"2026-11-30T01:50:34Z","local":"10.77.0.2:1","process":"a"}"#
+        let start = #"{"kind":"activity","at":"2026-11-30T01:50:34Z","component":"a/b"}"#
+        let listener = #"{"kind":"listener","port":1,"actor":"app"}"#
+        for (content, isTold) in [("", true), ("\n\n", true)]
+            + (option == "--marks" ? [line] : [socket, start, listener]).map({ ($0, false) })
+        {
+            let run = CommandRun(["check", trace, option, try scratch.file("n", content)])
+            #expect((run.talk + run.result).contains("n holds no \(what)") == isTold, "\(content)")
+        }
+    }
+
     /// What is found and can't be read is not passed over: it was to count. A pipe is not waited for.
     @Test(arguments: ["s.marks.jsonl", "s.keylog", "s.keys", "s.actors.jsonl", "handoff.yml"])
     func whatIsFoundAndNoFileIsToldOf(name: String) throws {
@@ -62,7 +80,9 @@ import Testing
         try FileManager.default.createDirectory(atPath: scratch.path(name), withIntermediateDirectories: false)
         let folder = CommandRun(["check", trace])
         #expect(folder.status == plain.status, "\(folder.talk)")
-        #expect((folder.talk + folder.result).contains("\(name) is a folder, and not read"), "\(folder.talk)\(folder.result)")
+        #expect(
+            (folder.talk + folder.result).contains("\(name) is a folder, and not read"),
+            "\(folder.talk)\(folder.result)")
         // A device that never ends is waited for no more than a pipe.
         rmdir(scratch.path(name))
         symlink("/dev/zero", scratch.path(name))

@@ -97,4 +97,28 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
         #expect(try folder.text().contains("HR-46"))
     }
+
+    /// Whatever a reason holds, the policy reads it back as it was given, or it is refused.
+    @Test(arguments: [
+        "a\nb", "bell\u{7}", "\u{1B}[31mred", "sep\u{2028}arated \u{2029} \u{85}", "\u{FEFF}mark", "\u{FFFE}\u{FFFF}",
+        "\u{202E}turned", "no: # yaml", "'\"\\", " padded ", "~", "2027-01-31", "\u{1F600}\u{200D}", "\u{10FFFE}",
+    ])
+    func aReasonReadsBackAsItWas(text: String) throws {
+        let folder = try Folder("version: 1\n")
+        let run = CommandRun(
+            ["except", "add", "3fd1", "--rule", "HR-46", "--policy", folder.policy, "--expires", Self.day(in: 30)]
+                + ["--reason", text, "--owner", text])
+        #expect(run.status == .conforming || (run.status == .usage && text.contains("\u{10FFFE}")), "\(run.talk)")
+        #expect(run.talk.split(separator: "\n").count <= 1)
+        guard run.status == .conforming else {
+            #expect(try folder.text() == "version: 1\n")
+            return
+        }
+        let written = try folder.text()
+        let policy = try Policy.parse(yaml: written, file: "p")
+        #expect(policy.exceptions.first?.reason == text && policy.exceptions.first?.owner == text, "\(written)")
+        // What no editor shows must not stand there as it is.
+        #expect(written.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .control })
+        #expect(!written.unicodeScalars.contains { "\u{202E}\u{2028}\u{2029}\u{FEFF}".unicodeScalars.contains($0) })
+    }
 }

@@ -1,5 +1,5 @@
-import CaptureAnalyzer
 import Foundation
+import SessionTrace
 import Testing
 
 @testable import CommandLine

@@ -103,9 +103,19 @@ import Testing
         #expect(marks.first?.count == 2 && marks.first?.id?.hasPrefix("mark-") == true)
         #expect(marks.last?.phase == .pre && marks.last?.attributes == ["row": "3", "note": "first"])
 
-        // An unknown kind is taken, with a warning.
+        // A kind that is none would be recorded, and mean nothing.
         let odd = await command(["mark", "somersault"], environment: environment)
-        #expect(odd.status == .conforming && odd.talk.contains("kind 'somersault' is not known"))
+        #expect(odd.status == .usage && odd.talk.contains("kind 'somersault' is not known"))
+        let tab = await command(["mark", "tab"], environment: environment)
+        #expect(tab.status == .usage && tab.talk.contains("did you mean tap?"), "\(tab.talk)")
+        #expect(odd.talk.contains("known: scenario, launch, "), "\(odd.talk)")
+        // A target that is none would be recorded as another one.
+        for words in [["mark", "tap", "--target", "shar"], ["mark", "tap", "shar"]] {
+            let slip = await command(words, environment: environment)
+            #expect(slip.status == .usage && slip.talk.contains("did you mean share?"), "\(slip.talk)")
+        }
+        let other = await command(["mark", "tap", "sofa"], environment: environment)
+        #expect(other.status == .usage && other.talk.contains("cta, share, neutral, policy, return, other"))
         // What the recorder refuses is told in one line.
         let late = await command(
             ["mark", "tap", "--at", "2026-01-02T00:00:00Z", "--until", "2026-01-01T00:00:00Z"], environment: environment

@@ -81,6 +81,22 @@ import Testing
         #expect(run.status != .usage && run.talk.isEmpty)
     }
 
+    /// What the next run would read beside its trace, or as its policy, is no name for a report.
+    @Test(arguments: ["b.marks.jsonl", "b.actors.jsonl", "b.pcapng.keys", "b.keylog", "handoff.yml"])
+    func noReportTakesTheNameOfACompanion(name: String) throws {
+        let bench = try Bench()
+        defer { bench.scratch.remove() }
+        try FileManager.default.createDirectory(
+            atPath: bench.scratch.path("out"), withIntermediateDirectories: false)
+        let path = bench.scratch.path("out/\(name)")
+        for words in [["check", bench.trace], ["record", "--out", bench.scratch.path("new"), "--for=1s"]] {
+            let run = CommandRun(words + ["--report", "json=\(path)"])
+            #expect(run.status == .usage && run.talk.split(separator: "\n").count == 1)
+            #expect(run.talk.contains("\(path)") && run.talk.contains("would be read"), "\(run.talk)")
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
     @Test(.enabled(if: ToolRun.handoff != nil, "the program was not built"))
     func whatStandardInputReadsStays() throws {
         let bench = try Bench()

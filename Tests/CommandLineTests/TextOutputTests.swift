@@ -64,4 +64,17 @@ import Testing
         let one = CommandRun(["check"] + Self.recordings).result
         #expect(one == CommandRun(["check"] + Self.recordings).result)
     }
+
+    /// The last line says why the run ends as it does: a warning does not decide that without --strict.
+    @Test func theLastLineNamesWhatDecides() {
+        let files = ["url-in-app-referer", "status-polling"].map {
+            Places.recordings.appending(path: "\($0).pcapng").path
+        }
+        func last(_ words: [String]) -> String {
+            CommandRun(["check"] + words + files).result.split(separator: "\n").last.map(String.init) ?? ""
+        }
+        #expect(last([]) == "FAIL: 2 of 2 traces: violated HR-47, HR-59")
+        #expect(!last([]).contains("HR-44"), "\(last([]))")
+        #expect(last(["--strict"]).contains("HR-44"), "\(last(["--strict"]))")
+    }
 }

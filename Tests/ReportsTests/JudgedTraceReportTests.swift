@@ -62,6 +62,30 @@ import Testing
         #expect(xml.contains("<failure type=\"not-shown\" message=\"the fault 'POST /x: 503 once' never fired\"/>"))
     }
 
+    /// Only an error, or under --strict a warning, decides.
+    @Test(arguments: [
+        (Verdict.fail, Severity.error, false, true), (.fail, .error, true, true), (.fail, .warning, false, false),
+        (.fail, .warning, true, true), (.fail, .info, true, false), (.pass, .error, true, false),
+        (.inconclusive, .error, true, false),
+    ])
+    func whatCountsAsViolated(verdict: Verdict, severity: Severity, strict: Bool, counts: Bool) {
+        var options = SetOptions()
+        options.strict = strict
+        #expect(options.countsAsViolated(JUnitVerdictTests.result(verdict, severity)) == counts)
+    }
+
+    @Test func aRunThatWasAskedForWronglyIsNoUnreadableTrace() {
+        let trace = JudgedTrace(path: "a.pcap", error: "--profile takes full", obstacle: .usage)
+        let set = SetVerdict(traces: [trace], options: SetOptions())
+        #expect(set.outcome == .misused)
+        #expect(unjudgedText(trace, style: .plain) == "a.pcap  NOT JUDGED\n  --profile takes full\n")
+        let input = JudgedTrace(path: "a.pcap", error: "No such file")
+        #expect(unjudgedText(input, style: .plain) == "a.pcap  NOT READ\n  No such file\n")
+        let xml = JUnitReport(set: set).text
+        #expect(
+            xml.contains("name=\"usage\"") && xml.contains("<error type=\"wrong-usage\" message=\"--profile"), "\(xml)")
+    }
+
     @Test func theWorstOfAllIsWrongUsage() {
         let bad = JudgedTrace(path: "b.pcap", error: "handoff.yml:1:1: no policy", obstacle: .policy)
         let set = SetVerdict(traces: [Self.trace(.fail, .error), bad], options: SetOptions())

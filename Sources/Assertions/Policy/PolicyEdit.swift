@@ -35,6 +35,12 @@ public enum PolicyEdit {
             "{rule: \(rule), fingerprint: \"\(fingerprint)\", reason: \(PolicyEdit.quoted(reason)), "
                 + "owner: \(PolicyEdit.quoted(owner)), expires: \(expires)}"
         }
+
+        /// Whether this is what a policy holds.
+        fileprivate func reads(_ other: Policy.Exception) -> Bool {
+            other.rule == rule && other.fingerprint == fingerprint && other.reason == reason && other.owner == owner
+                && other.expires == expires
+        }
     }
 
     /// The text with one exception more. `text` is a policy that `Policy.parse` takes; so is what comes back.
@@ -52,7 +58,7 @@ public enum PolicyEdit {
         let edited = try insert(exception.yaml, into: text)
         // What was written by hand in a way that is not foreseen here must not be broken.
         guard let edited, let after = try? Policy.parse(yaml: edited, file: file),
-            after.exceptions.count == before.exceptions.count + 1
+            after.exceptions.count == before.exceptions.count + 1, after.exceptions.contains(where: exception.reads)
         else {
             throw Refusal(
                 description: "\(file): can't see where its exceptions are; add this by hand:  - \(exception.yaml)")
@@ -92,7 +98,7 @@ public enum PolicyEdit {
         return lines.joined(separator: "\n")
     }
 
-    /// A double-quoted YAML scalar (YAML 1.1 §5.7): control characters as escapes.
+    /// A double-quoted YAML scalar (YAML 1.1 §5.7): what an editor does not show, or a reader does not take, as escapes.
     static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -101,12 +107,20 @@ public enum PolicyEdit {
             case "\\": quoted += "\\\\"
             case "\n": quoted += "\\n"
             case "\t": quoted += "\\t"
-            case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value):
+            case _ where scalar != " " && isUnseen(scalar):
                 let digits = String(scalar.value, radix: 16)
-                quoted += "\\x" + (digits.utf8.count == 1 ? "0" : "") + digits
+                let (letter, length) = scalar.value < 0x100 ? ("x", 2) : scalar.value < 0x1_0000 ? ("u", 4) : ("U", 8)
+                quoted += "\\\(letter)" + String(repeating: "0", count: length - digits.utf8.count) + digits
             default: quoted.unicodeScalars.append(scalar)
             }
         }
         return quoted + "\""
+    }
+    private static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned: true
+        case .lineSeparator, .paragraphSeparator, .spaceSeparator: true
+        default: false
+        }
     }
 }

@@ -1,3 +1,5 @@
+internal import SessionTrace
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)

@@ -5,22 +5,27 @@ import WireFormats
 struct PacketFilter: ~Copyable {
     /// The expression as given.
     let expression: String
-    private var linkTypes: [LinkType] = []
+    private var linkTypes: [LinkType]
     /// One program for each of `linkTypes`; their instructions are libpcap's and freed with this value.
-    private var programs: [bpf_program] = []
+    private var programs: [bpf_program]
 
-    /// Takes an expression; one that is wrong whatever the link type is refused at once.
+    /// The longest expression in bytes: libpcap's compiler takes a second for one as long as that, and the time grows faster than the length.
+    static let longest = 4_096
+
+    /// An expression is tried with these: one that fits none of them fits no packet.
+    private static let tried: [LinkType] = [
+        .ethernet, .ieee80211Radiotap, .linuxCooked, .raw,
+        // PFLOG, SunATM, MTP2.
+        LinkType(rawValue: 117), LinkType(rawValue: 123), LinkType(rawValue: 140),
+    ]
+
+    /// Takes an expression; one that is wrong whatever the link type is refused at once, and so is one that holds a name,
+    /// which libpcap would look up.
     init(_ expression: String) throws(PacketFilterError) {
+        let (linkType, program) = try Self.compile(expression)
         self.expression = expression
-        let outcome = Self.compile(expression, for: .ethernet)
-        switch outcome {
-        case .success(let program):
-            linkTypes.append(.ethernet)
-            programs.append(program)
-        case .failure(let error):
-            // An expression about radio headers does not fit Ethernet; only what no link type can mend counts here.
-            if error.words.contains("syntax") { throw error }
-        }
+        linkTypes = [linkType]
+        programs = [program]
     }
 
     deinit {
@@ -33,7 +38,13 @@ struct PacketFilter: ~Copyable {
         if let known = linkTypes.firstIndex(of: packet.linkType) {
             index = known
         } else {
-            programs.append(try Self.compile(expression, for: packet.linkType).get())
+            switch Self.compile(expression, for: packet.linkType) {
+            case .success(let program): programs.append(program)
+            case .failure(let error):
+                throw PacketFilterError(
+                    "filter '\(expression)' can't be applied to packets of link type \(packet.linkType.name): "
+                        + error.words)
+            }
             index = linkTypes.count
             linkTypes.append(packet.linkType)
         }
@@ -44,17 +55,36 @@ struct PacketFilter: ~Copyable {
             UInt32(clamping: packet.originalLength), UInt32(clamping: packet.bytes.count)) != 0
     }
 
+    /// The program for the first link type that the expression fits.
+    private static func compile(_ expression: String) throws(PacketFilterError) -> (LinkType, bpf_program) {
+        guard expression.utf8.count <= longest else {
+            throw PacketFilterError("the filter has \(expression.utf8.count) bytes, and may have at most \(longest)")
+        }
+        if let name = FilterName.first(in: expression) {
+            throw PacketFilterError(
+                "filter '\(expression)': '\(name)' is no word of pcap-filter(7) and no address, and names are not looked up"
+            )
+        }
+        var words = ""
+        for linkType in tried {
+            switch compile(expression, for: linkType) {
+            case .success(let program): return (linkType, program)
+            case .failure(let error): if words.isEmpty { words = error.words }
+            }
+        }
+        throw PacketFilterError("filter '\(expression)': \(words)")
+    }
+
     private static func compile(
         _ expression: String, for linkType: LinkType
-    ) -> Result<bpf_program, PacketFilterError> {
+    ) -> Result<bpf_program, CompilerError> {
         guard let handle = pcap_open_dead(dataLinkType(of: linkType), 262_144) else {
-            return .failure(PacketFilterError(expression: expression, linkType: linkType, words: "out of memory"))
+            return .failure(CompilerError(words: "out of memory"))
         }
         defer { pcap_close(handle) }
         var program = bpf_program()
         guard pcap_compile(handle, &program, expression, 1, bpf_u_int32.max) == 0 else {
-            let words = String(cString: pcap_geterr(handle))
-            return .failure(PacketFilterError(expression: expression, linkType: linkType, words: words))
+            return .failure(CompilerError(words: String(cString: pcap_geterr(handle))))
         }
         return .success(program)
     }
@@ -71,17 +101,15 @@ struct PacketFilter: ~Copyable {
     }
 }
 
-/// Why an expression could not be compiled.
-struct PacketFilterError: Error, Hashable {
-    let expression: String
-    let linkType: LinkType
-    /// libpcap's words.
+/// libpcap's words on an expression that it does not take.
+private struct CompilerError: Error {
     let words: String
+}
 
+/// Why an expression can't be used.
+struct PacketFilterError: Error, Hashable {
     /// What is wrong, for people.
-    var reason: String {
-        words.contains("syntax")
-            ? "filter '\(expression)': \(words)"
-            : "filter '\(expression)' can't be applied to packets of link type \(linkType.name): \(words)"
-    }
+    let reason: String
+
+    init(_ reason: String) { self.reason = reason }
 }

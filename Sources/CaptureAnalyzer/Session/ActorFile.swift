@@ -28,6 +28,9 @@ struct ActorFile: Sendable {
     /// The actor's word for each port of the proxy.
     private(set) var listeners: [UInt16: String] = [:]
 
+    /// Whether it tells nothing.
+    var isEmpty: Bool { sockets.isEmpty && activities.isEmpty && listeners.isEmpty }
+
     /// Most facts read from one file.
     static let factLimit = 1_000_000
 
@@ -90,7 +93,11 @@ private struct ActorLine {
     let value: JSONValue
 
     init(_ value: JSONValue) throws(ActorLineError) {
-        guard case .object = value else { throw ActorLineError(reason: "is no JSON object") }
+        guard case .object(let members) = value else { throw ActorLineError(reason: "is no JSON object") }
+        var names: Set<String> = []
+        if let twice = members.first(where: { !names.insert($0.name).inserted }) {
+            throw ActorLineError(reason: "\"\(twice.name.prefix(40))\" is given twice")
+        }
         self.value = value
     }
 

@@ -17,7 +17,15 @@ struct Companions {
     /// Loads what `options` name, once for however many traces: it may be a pipe, whose content comes one time.
     static func named(_ options: TraceOptions) throws(TraceError) -> Companions {
         var companions = Companions()
-        try companions.read(once(options.keyLogs), once(options.markFiles), once(options.actorFiles))
+        let (markFiles, actorFiles) = (once(options.markFiles), once(options.actorFiles))
+        try companions.read(once(options.keyLogs), markFiles, actorFiles)
+        // Who names a file expects something of it; one that is found may say "none".
+        for (path, file) in zip(markFiles, companions.marks) where file.marks.isEmpty {
+            companions.notes.append("\(path) holds no mark")
+        }
+        for (path, file) in zip(actorFiles, companions.actors) where file.isEmpty {
+            companions.notes.append("\(path) holds no process evidence")
+        }
         return companions
     }
 

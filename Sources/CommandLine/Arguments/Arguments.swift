@@ -53,6 +53,11 @@ struct Arguments: Equatable {
                 throw UsageError(message: "option --\(name) needs a value (\(option.value ?? ""))")
             }
         }
+        // What a variable of the shell should have given, and did not.
+        if operands.contains("") { throw UsageError(message: "an operand is empty; give \(syntax.operands)") }
+        for option in options where ["FILE", "TRACE"].contains(option.value) && all(option.name).contains("") {
+            throw UsageError(message: "--\(option.name) is empty; leave it out, or give it a name")
+        }
         guard wantsHelp || syntax.operandCount.contains(operands.count) else {
             let few = operands.count < syntax.operandCount.lowerBound
             throw UsageError(

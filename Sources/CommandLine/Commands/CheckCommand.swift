@@ -55,8 +55,7 @@ struct CheckCommand {
         let choices = paths.map { policies.choice(for: $0) }
         // A policy that was named is for all traces; one that was found spoils no others.
         if let choice = choices.first, choice.place.origin == .named, case .failure(let error) = choice.policy {
-            handoff.console.complain(error.message)
-            return .usage
+            throw error
         }
         // Before hours are spent on judging what then could not be written.
         var files = RunFiles()
@@ -64,6 +63,7 @@ struct CheckCommand {
         for path in policies.paths { files.protect(path, as: "the policy") }
         if let key = InstallationKey.path(handoff.environment) { files.protect(key, as: InstallationKey.name) }
         try ReportRequest.claim(reports, in: &files)
+        UnjudgedReports(handoff: handoff, traces: paths).begin(reports)
         for note in policies.notes { handoff.console.complain(note) }
         for policy in choices.compactMap({ try? $0.policy.get() }) {
             for item in policy.mustExercise where !options.mustExercise.contains(item) {

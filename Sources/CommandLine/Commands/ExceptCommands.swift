@@ -30,45 +30,44 @@ struct ExceptAddCommand {
     }
 
     func run() throws -> ExitStatus {
+        try TraceArguments.refuseWithoutTrace(arguments, "from")
         let traces = try TraceFiles.expand(arguments.all("from"))
         let reading = try TraceArguments.reading(arguments, traces: traces)
         guard let path = arguments.value("policy") ?? TraceFiles.policy(for: traces.first ?? "-") else {
-            handoff.console.complain(
-                "no handoff.yml here or in a folder above; make one with handoff policy init > handoff.yml")
-            return .usage
+            throw InvalidPolicy.none
         }
+        guard FileSystem.isFile(path) || !FileSystem.exists(path) else {
+            throw InvalidPolicy(message: "\(path): is no file that an exception can be written into")
+        }
+        let policy = try PolicyBook.load(path)
+        let (rule, fingerprint) = try finding(in: traces, reading, policy)
+        let exception = PolicyEdit.NewException(
+            rule: rule, fingerprint: fingerprint, reason: try text("reason"), owner: try text("owner"),
+            expires: try expiry())
         do {
-            guard FileSystem.isFile(path) || !FileSystem.exists(path) else {
-                throw InvalidPolicy(message: "\(path): is no file that an exception can be written into")
-            }
-            let policy = try PolicyBook.load(path)
-            let (rule, fingerprint) = try finding(in: traces, reading, policy)
-            let exception = PolicyEdit.NewException(
-                rule: rule, fingerprint: fingerprint, reason: try text("reason"), owner: try text("owner"),
-                expires: try expiry())
-            let text = String(decoding: try FileSystem.read(path, as: .policy), as: UTF8.self)
-            let edited = try PolicyEdit.adding(exception, to: text, file: path)
-            do {
-                try FileSystem.replace(Array(edited.utf8), at: path)
-            } catch {
-                handoff.console.complain("\(error)")
-                return .usage
-            }
-            handoff.console.result("\(path): \(rule) \(fingerprint) is accepted until \(exception.expires)\n")
-            return .conforming
-        } catch let error as InvalidPolicy {
-            handoff.console.complain(error.message)
-            return .usage
-        } catch let error as PolicyEdit.Refusal {
-            handoff.console.complain("\(error)")
-            return .usage
+            try write(exception, into: path)
+        } catch let error where error is PolicyEdit.Refusal || error is FileError {
+            throw InvalidPolicy(message: "\(error)")
         }
+        handoff.console.result("\(path): \(rule) \(fingerprint) is accepted until \(exception.expires)\n")
+        return .conforming
+    }
+
+    private func write(_ exception: PolicyEdit.NewException, into path: String) throws {
+        let bytes = try FileSystem.read(path, as: .policy)[...]
+        let mark = bytes.starts(with: PolicyBook.byteOrderMark) ? PolicyBook.byteOrderMark : []
+        guard let text = String(validating: bytes.dropFirst(mark.count), as: UTF8.self) else {
+            throw InvalidPolicy(message: "\(path): is not UTF-8, and what else is in it might change; save it as UTF-8")
+        }
+        let edited = try PolicyEdit.adding(exception, to: text, file: path)
+        try FileSystem.replace(mark + Array(edited.utf8), at: path)
     }
 
     private func text(_ option: String) throws(UsageError) -> String {
         guard let text = arguments.value(option), !text.allSatisfy(\.isWhitespace) else {
             throw UsageError(message: "an exception needs --\(option)")
         }
+        guard !FileName.isOdd(text) else { throw UsageError(message: "--\(option) is not UTF-8; write it in UTF-8") }
         return text
     }
 
@@ -87,7 +86,9 @@ struct ExceptAddCommand {
     }
 
     /// The rule and the whole fingerprint of the finding that is meant.
-    private func finding(in traces: [String], _ reading: TraceOptions, _ policy: Policy) throws -> (rule: String, fingerprint: String) {
+    private func finding(
+        in traces: [String], _ reading: TraceOptions, _ policy: Policy
+    ) throws -> (rule: String, fingerprint: String) {
         let given = arguments.operands[0].lowercased().filter { $0 != "…" }
         guard given.utf8.count >= 4, given.utf8.count <= Self.digits, given.allSatisfy(\.isHexDigit) else {
             throw UsageError(message: "\(arguments.operands[0]) is no fingerprint: 4 to 16 hexadecimal digits")

@@ -28,9 +28,15 @@ struct MarkCommand {
         ],
         notes: """
             Kinds: scenario launch render jit-shown tap background foreground restore opened return link-opened reload kill
-            browser-clean net-off net-on withdraw note end. The recorder answers with the mark's time and sequence number.
+            browser-clean net-off net-on withdraw note end; no other is sent. The recorder answers with the mark's time and sequence number.
             Exit status: 0 taken, 2 wrong usage or a mark that the recorder refused, 3 no recorder answers.
             """)
+
+    /// The kinds that mean something.
+    static let kinds = [
+        "scenario", "launch", "render", "jit-shown", "tap", "background", "foreground", "restore", "opened", "return",
+        "link-opened", "reload", "kill", "browser-clean", "net-off", "net-on", "withdraw", "note", "end",
+    ]
 
     private enum Maker: String, CaseIterable {
         case person, script
@@ -85,7 +91,9 @@ struct MarkCommand {
 
     /// The mark's object.
     private func mark() throws -> JSONValue {
-        var members = [JSONMember(name: "kind", value: .string(arguments.operands[0]))]
+        // A slip would be recorded as a mark that means nothing, or something else.
+        let kind = try Self.known(arguments.operands[0], "kind", Self.kinds)
+        var members = [JSONMember(name: "kind", value: .string(kind))]
         func add(_ name: String, _ text: String?) {
             if let text { members.append(JSONMember(name: name, value: .string(text))) }
         }
@@ -93,7 +101,11 @@ struct MarkCommand {
         guard operand == nil || arguments.value("target") == nil else {
             throw UsageError(message: "the target is given twice")
         }
-        add("target", operand ?? arguments.value("target"))
+        add(
+            "target",
+            try (operand ?? arguments.value("target")).map { (word: String) throws(UsageError) in
+                try Self.known(word, "target", Mark.Target.allCases.map(\.rawValue))
+            })
         // Sent again after a lost answer, the mark must count once.
         add("id", try arguments.value("id") ?? "mark-\(ControlSecret.random().text.prefix(12))")
         for name in ["at", "until"] {
@@ -124,6 +136,14 @@ struct MarkCommand {
         if let note = arguments.value("note") { attributes.append(JSONMember(name: "note", value: .string(note))) }
         if !attributes.isEmpty { members.append(JSONMember(name: "attrs", value: .object(attributes))) }
         return .object(members)
+    }
+
+    private static func known(_ word: String, _ what: String, _ words: [String]) throws(UsageError) -> String {
+        guard words.contains(word) else {
+            let hint = NearestWord.to(word, among: words).map { " (did you mean \($0)?)" } ?? ""
+            throw UsageError(message: "\(what) '\(word)' is not known\(hint); known: \(words.joined(separator: ", "))")
+        }
+        return word
     }
 
     /// Where the recorder is, and its token.

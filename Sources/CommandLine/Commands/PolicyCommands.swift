@@ -22,18 +22,12 @@ struct PolicyCheckCommand {
 
     func run() throws -> ExitStatus {
         guard let path = arguments.operands.first ?? TraceFiles.policy(for: "-") else {
-            handoff.console.complain("no handoff.yml here or in a folder above; make one with handoff policy init")
-            return .usage
+            throw InvalidPolicy.none
         }
-        do {
-            let policy = try PolicyBook.load(path)
-            for line in policy.remarkLines + policy.lapses(on: WallClock.now) { handoff.console.complain(line) }
-            handoff.console.result("\(path): valid\n")
-            return .conforming
-        } catch let error as InvalidPolicy {
-            handoff.console.complain(error.message)
-            return .usage
-        }
+        let policy = try PolicyBook.load(path)
+        for line in policy.remarkLines + policy.lapses(on: WallClock.now) { handoff.console.complain(line) }
+        handoff.console.result("\(path): valid\n")
+        return .conforming
     }
 }
 
@@ -55,17 +49,13 @@ struct PolicyInitCommand {
     }
 
     func run() throws -> ExitStatus {
+        try TraceArguments.refuseWithoutTrace(arguments, "from")
         let reading = try TraceArguments.reading(arguments, traces: arguments.all("from"))
         var suggestion = PolicySuggestion()
         if let path = arguments.value("from") {
             var observation = PolicyObservation()
-            do {
-                _ = try TraceReader.read(path: path, options: reading) { event in
-                    observation.receive(event)
-                }
-            } catch {
-                handoff.console.complain("\(error)")
-                return .unreadable
+            _ = try TraceReader.read(path: path, options: reading) { event in
+                observation.receive(event)
             }
             suggestion = observation.finish()
         }

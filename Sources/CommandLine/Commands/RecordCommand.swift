@@ -40,20 +40,14 @@ struct RecordCommand {
             throw UsageError(message: "--\(option) is empty; leave it out, or give it a name")
         }
         let reports = try ReportRequest.parse(arguments.all("report"))
-        let path = arguments.value("out").map { $0.hasSuffix(".pcapng") ? $0 : "\($0).pcapng" } ?? Self.defaultPath
+        let path = Self.path(arguments)
         guard !FileSystem.exists(path) else {
             throw UsageError(message: "\(path) is there already; give another name with --out")
         }
         let display = LiveDisplay(
             console: handoff.console, environment: handoff.environment,
             level: arguments.has("quiet") ? .findings : .timeline)
-        var settings: RecordSession.Settings
-        do {
-            settings = try self.settings(path: path)
-        } catch let error as InvalidPolicy {
-            handoff.console.complain(error.message)
-            return .usage
-        }
+        var settings = try self.settings(path: path)
         if let control = settings.configuration.controlAddress, !control.address.isLoopback {
             display.alarm(
                 "The control API listens at \(control), beyond this host: whoever has its token can mark and stop from there."
@@ -73,6 +67,7 @@ struct RecordCommand {
                 throw UsageError(message: "--report \(report.path): there is no such folder")
             }
         }
+        UnjudgedReports(handoff: handoff, traces: [path]).begin(reports)
         let outcome: RecordSession.Outcome
         do {
             let session = try RecordSession(settings, display: display)
@@ -81,10 +76,9 @@ struct RecordCommand {
             where error is RecordingError || error is AuthorityError || error is ProxyError
             || error is ControlFileError
         {
-            handoff.console.complain("\(error)")
             // Nothing was served: the empty recording would only be in the way of the next attempt.
             if let size = FileSystem.size(of: path), size < Self.emptyRecording { FileSystem.remove(path) }
-            return .usage
+            throw StartFailure(message: "\(error)")
         }
         return try give(outcome, reports, settings.policyPlace)
     }
@@ -128,13 +122,26 @@ struct RecordCommand {
         try files.claim(settings.path, as: "the recording")
         // Key logs are appended to, be it by both sides.
         var keyLogs = files
-        if let path = configuration.keyLogPath { try files.claim(path, as: "the key log of SSLKEYLOGFILE") }
-        if let path = configuration.upstreamKeyLogPath { try keyLogs.claim(path, as: "the key log of origins") }
+        if let path = configuration.keyLogPath {
+            let name = "the key log of SSLKEYLOGFILE"
+            try files.claim(path, as: name)
+            try TraceFiles.refuse(path, as: name, takenFor: .keyLog)
+        }
+        if let path = configuration.upstreamKeyLogPath {
+            let name = "the key log of origins"
+            try keyLogs.claim(path, as: name)
+            try TraceFiles.refuse(path, as: name, takenFor: .keyLog)
+        }
         if let path = configuration.upstreamKeyLogPath { files.protect(path, as: "the key log of origins") }
         for path in TraceReader.companionPaths(of: settings.path, options: TraceOptions()) {
             files.protect(path, as: "read with the recording")
         }
         try ReportRequest.claim(reports, in: &files)
+    }
+
+    /// Where the recording goes.
+    static func path(_ arguments: Arguments) -> String {
+        arguments.value("out").map { $0.hasSuffix(".pcapng") ? $0 : "\($0).pcapng" } ?? defaultPath
     }
 
     /// `session-20261130-041821.pcapng`, by the clock of this host in UTC.
@@ -247,4 +254,9 @@ struct RecordCommand {
         }
         return status
     }
+}
+
+/// A recording that could not begin, though its words are right; exit status 2.
+struct StartFailure: Error {
+    var message: String
 }

@@ -30,18 +30,10 @@ struct ShowCommand {
         guard path == "-" || !FileSystem.isFolder(path) else {
             throw UsageError(message: "\(path) is a folder, and show takes one capture")
         }
-        do {
-            if arguments.has("facts") { return try facts(reading) }
-            if arguments.has("json") { return try events(reading) }
-            if let id = arguments.value("rule") { return try rule(id, reading) }
-            return try timeline(reading)
-        } catch let error as TraceError {
-            handoff.console.complain("\(error)")
-            return .unreadable
-        } catch let error as InvalidPolicy {
-            handoff.console.complain(error.message)
-            return .usage
-        }
+        if arguments.has("facts") { return try facts(reading) }
+        if arguments.has("json") { return try events(reading) }
+        if let id = arguments.value("rule") { return try rule(id, reading) }
+        return try timeline(reading)
     }
 
     private var path: String { arguments.operands[0] }

@@ -26,6 +26,14 @@ enum TraceArguments {
         return options
     }
 
+    /// Throws for an option on how traces are read where none is: what it names would count for nothing.
+    static func refuseWithoutTrace(_ arguments: Arguments, _ trace: String) throws(UsageError) {
+        guard !arguments.has(trace) else { return }
+        for option in options where option.name != "policy" && arguments.has(option.name) {
+            throw UsageError(message: "--\(option.name) is for reading a trace; name one with --\(trace)")
+        }
+    }
+
     /// Enters everything that reading the traces at `paths` takes in, named or found beside them.
     static func protect(_ paths: [String], _ options: TraceOptions, in files: inout RunFiles) {
         for path in paths { files.protect(path, as: path == "-" ? "standard input" : "a trace that is read") }
@@ -97,12 +105,14 @@ struct PolicyBook {
         }
     }
 
+    static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
     /// Reads one policy file.
     static func load(_ path: String) throws -> Policy {
         do {
             // A byte order mark is no part of the text (Windows editors write one).
             var bytes = try FileSystem.read(path, as: .policy)[...]
-            if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
+            if bytes.starts(with: byteOrderMark) { bytes = bytes.dropFirst(byteOrderMark.count) }
             return try Policy.parse(yaml: String(decoding: bytes, as: UTF8.self), file: path)
         } catch let error as FileError {
             throw InvalidPolicy(message: error.remedy == nil ? "\(error); give a policy with --policy" : "\(error)")
@@ -115,4 +125,8 @@ struct PolicyBook {
 /// A policy that can't be used; exit status 2.
 struct InvalidPolicy: Error {
     var message: String
+
+    /// Where a command has to have one.
+    static let none = InvalidPolicy(
+        message: "no handoff.yml here or in a folder above; make one with handoff policy init > handoff.yml")
 }

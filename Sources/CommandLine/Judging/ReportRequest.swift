@@ -29,9 +29,12 @@ struct ReportRequest: Equatable {
         return parsed
     }
 
-    /// A report may replace neither what is read nor another report.
+    /// A report may replace neither what is read nor another report, and is no name for what the next run would read.
     static func claim(_ reports: [ReportRequest], in files: inout RunFiles) throws(UsageError) {
-        for report in reports where report.path != "-" { try files.claim(report.path, as: report.name) }
+        for report in reports where report.path != "-" {
+            try files.claim(report.path, as: report.name)
+            try TraceFiles.refuse(report.path, as: report.name)
+        }
     }
 
     /// What it is called: `the json report`.

@@ -1,7 +1,7 @@
 internal import Assertions
-internal import CaptureAnalyzer
 internal import Crypto
 internal import Reports
+internal import SessionTrace
 
 /// Shows the verdict over a set of traces and writes the reports that were asked for.
 struct VerdictOutput {

@@ -166,7 +166,9 @@ enum RecordArguments {
         var values: [Value] = []
         for text in arguments.all(name) {
             guard let value = try read(text) else {
-                throw UsageError(message: "--\(name) \(text): give \(form)")
+                // A password is no part of a message, and least of all of a report.
+                let isSecret = name == "proxy-auth" || name == "upstream-proxy"
+                throw UsageError(message: "--\(name)\(isSecret ? "" : " \(text)"): give \(form)")
             }
             values.append(value)
         }

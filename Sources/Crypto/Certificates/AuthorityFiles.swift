@@ -1,5 +1,6 @@
 /// The certificate authority's file: how it is read, and how it is made by exactly one of several processes.
 internal import Glibc
+internal import SessionTrace
 
 /// Why a file could not be read or written.
 struct FileFault: Error {
@@ -14,7 +15,7 @@ struct FileFault: Error {
 
 /// Reads a whole file of at most `limit` bytes.
 func readFile(_ path: String, limit: Int) throws(FileFault) -> [UInt8] {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    let file = open(FileName.path(path), O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw .system(errno) }
     defer { close(file) }
     return try readFile(file, limit: limit)
@@ -46,7 +47,7 @@ struct AuthorityFiles {
 
     /// Reads the secret file after checking that it is its owner's alone; nil when there is none.
     func readSecret() throws(FileFault) -> [UInt8]? {
-        let file = open(secretPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let file = open(FileName.path(secretPath), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
             throw errno == ELOOP ? FileFault(words: "is a symbolic link") : .system(errno)
@@ -70,10 +71,10 @@ struct AuthorityFiles {
         for part in directory.split(separator: "/", omittingEmptySubsequences: false) {
             path += part + "/"
             if part.isEmpty { continue }
-            if mkdir(path, 0o700) != 0, errno != EEXIST { throw .system(errno) }
+            if mkdir(FileName.path(path), 0o700) != 0, errno != EEXIST { throw .system(errno) }
         }
         var status = stat()
-        guard stat(directory, &status) == 0 else { throw .system(errno) }
+        guard stat(FileName.path(directory), &status) == 0 else { throw .system(errno) }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw FileFault(words: "is no directory") }
         // Whoever may write here can put a key of their own in place of ours.
         guard status.st_mode & 0o022 == 0 else {
@@ -86,7 +87,7 @@ struct AuthorityFiles {
         let temporary = try writeTemporary(bytes, mode: 0o600)
         defer { unlink(temporary) }
         // link(2) fails when the name exists, rename(2) would replace it.
-        if link(temporary, secretPath) == 0 { return true }
+        if link(temporary, FileName.path(secretPath)) == 0 { return true }
         if errno == EEXIST { return false }
         throw .system(errno)
     }
@@ -94,7 +95,7 @@ struct AuthorityFiles {
     /// Puts the public file in place, replacing what is there.
     func writePublic(_ bytes: [UInt8]) throws(FileFault) {
         let temporary = try writeTemporary(bytes, mode: 0o644)
-        guard rename(temporary, publicPath) == 0 else {
+        guard rename(temporary, FileName.path(publicPath)) == 0 else {
             let number = errno
             unlink(temporary)
             throw .system(number)
@@ -103,19 +104,18 @@ struct AuthorityFiles {
 
     /// Removes both files; false when there was no secret one.
     func remove() throws(FileFault) -> Bool {
-        if unlink(publicPath) != 0, errno != ENOENT, errno != ENOTDIR { throw .system(errno) }
-        if unlink(secretPath) == 0 { return true }
+        if unlink(FileName.path(publicPath)) != 0, errno != ENOENT, errno != ENOTDIR { throw .system(errno) }
+        if unlink(FileName.path(secretPath)) == 0 { return true }
         if errno == ENOENT || errno == ENOTDIR { return false }
         throw .system(errno)
     }
 
-    private func writeTemporary(_ bytes: [UInt8], mode: mode_t) throws(FileFault) -> String {
-        var template = Array("\(directory)/.handoff-ca.XXXXXX".utf8CString)
-        let file = mkstemp(&template)
+    private func writeTemporary(_ bytes: [UInt8], mode: mode_t) throws(FileFault) -> [CChar] {
+        var path = FileName.path("\(directory)/.handoff-ca.XXXXXX")
+        let file = mkstemp(&path)
         guard file >= 0 else { throw .system(errno) }
         defer { close(file) }
         _ = fcntl(file, F_SETFD, FD_CLOEXEC)
-        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         var done = fchmod(file, mode) == 0
         var written = 0
         while done, written < bytes.count {

@@ -111,10 +111,10 @@ public struct ControlFile: Sendable {
                 JSONMember(name: "address", value: .string(address)),
                 JSONMember(name: "token", value: .string(token.text)),
             ]).description.utf8 + [0x0A])
-        let draft = "\(path).\(getpid())"
+        let draft = FileName.path("\(path).\(getpid())")
         unlink(draft)
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.fault(draft) }
+        guard descriptor >= 0 else { throw Self.fault(path) }
         var written = 0
         while written < content.count {
             let count = content.withUnsafeBytes { bytes in
@@ -122,7 +122,7 @@ public struct ControlFile: Sendable {
             }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                let fault = Self.fault(draft)
+                let fault = Self.fault(path)
                 close(descriptor)
                 unlink(draft)
                 throw fault
@@ -130,7 +130,7 @@ public struct ControlFile: Sendable {
             written += count
         }
         close(descriptor)
-        guard rename(draft, path) == 0 else {
+        guard rename(draft, FileName.path(path)) == 0 else {
             let fault = Self.fault(path)
             unlink(draft)
             throw fault
@@ -139,7 +139,7 @@ public struct ControlFile: Sendable {
 
     /// Reads a file.
     public static func read(_ path: String) throws(ControlFileError) -> ControlFile {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(FileName.path(path), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw fault(path) }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: sizeLimit)
@@ -154,14 +154,14 @@ public struct ControlFile: Sendable {
     /// Removes the file if it is still this one's: another recorder may have written its own since.
     public func remove(from path: String) {
         guard let present = try? Self.read(path), token.matches(present.token.text) else { return }
-        unlink(path)
+        unlink(FileName.path(path))
     }
 
     private func makeFolders(above path: String) {
         var made = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/").dropLast() {
             made += made.isEmpty || made.hasSuffix("/") ? String(part) : "/\(part)"
-            mkdir(made, 0o700)
+            mkdir(FileName.path(made), 0o700)
         }
     }
 

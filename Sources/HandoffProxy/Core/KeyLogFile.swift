@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SessionTrace
 internal import Synchronization
 
 /// A file of TLS secrets in the NSS key log format, appended to by all connections: mode 0600, also when a
@@ -8,7 +9,7 @@ public final class KeyLogFile: Sendable {
 
     /// Opens `path` for appending, and makes it when it does not exist.
     public init(path: String) throws(ProxyError) {
-        let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
+        let descriptor = open(FileName.path(path), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
         guard descriptor >= 0 else {
             throw ProxyError(.cannotUseFile, place: path, reason: String(cString: strerror(errno)))
         }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SessionTrace
 
 /// A file of pcapng blocks that only ever grows by whole ones: a write that fails half-way is taken back to the last
 /// block that is whole.
@@ -16,7 +17,7 @@ struct BlockFile: ~Copyable {
 
     /// Makes the file with mode 0600. A file that exists already is never touched.
     init(path: String, limit: UInt64?, write: @escaping Write = Self.systemWrite) throws(RecordingError) {
-        descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        descriptor = open(FileName.path(path), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw Self.error(path, errno) }
         self.path = path
         self.limit = limit ?? .max

@@ -29,10 +29,13 @@ public struct JUnitReport: Sendable {
     private func suite(_ trace: JudgedTrace) -> [String] {
         let path = trace.path
         guard let verdict = trace.verdict else {
-            let isPolicy = trace.obstacle == .policy
-            let failed = plain(
-                .error, path, isPolicy ? "policy" : "readable", type: isPolicy ? "policy" : "unreadable",
-                trace.error ?? "could not be read")
+            let (name, type) =
+                switch trace.obstacle {
+                case .policy: ("policy", "policy")
+                case .usage: ("usage", "wrong-usage")
+                case .input, nil: ("readable", "unreadable")
+                }
+            let failed = plain(.error, path, name, type: type, trace.error ?? "could not be read")
             return suite(path, time: "0.000", [], [failed])
         }
         var cases = verdict.rules.map { rule in
@@ -102,7 +105,7 @@ public struct JUnitReport: Sendable {
         let counts = set.options.inconclusiveCounts && gate.contains(rule.id)
         return switch rule.verdict {
         case .pass: .passed
-        case .fail where rule.severity == .error || (set.options.strict && rule.severity == .warning): .failure
+        case .fail where set.options.countsAsViolated(rule): .failure
         case .fail: rule.isOpen && counts ? .error : .passed
         case .inconclusive: counts ? .error : .skipped
         case .notApplicable: .skipped

@@ -195,9 +195,10 @@ public struct SetSummary: Sendable {
         }
     }
 
+    /// What decides the outcome: a warning is told above.
     private var violatedRules: [String] {
-        let alone = set.traces.flatMap { $0.verdict?.rules.filter { $0.verdict == .fail }.map(\.id) ?? [] }
-        return Swift.Set(alone + set.rules.filter { $0.verdict == .fail }.map(\.id)).sorted()
+        let rules = set.traces.flatMap { $0.verdict?.rules ?? [] } + set.rules
+        return Swift.Set(rules.filter(set.options.countsAsViolated).map(\.id)).sorted()
     }
 
     private var violated: String { "violated \(violatedRules.joined(separator: ", "))" }

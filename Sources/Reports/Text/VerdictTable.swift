@@ -343,7 +343,7 @@ extension Evidence {
 /// What stands in the place of a table for a trace that could not be judged at all, newline at its end.
 public func unjudgedText(_ trace: JudgedTrace, style: TextStyle) -> String {
     let (path, error) = (trace.path, trace.error ?? "")
-    let word = trace.obstacle == .policy ? "NOT JUDGED" : "NOT READ"
+    let word = trace.obstacle == .input ? "NOT READ" : "NOT JUDGED"
     let head = style.paint(Redactor.printable(path), .bold) + "  " + style.paint(word, .red)
     let reason = Redactor.printable(error.hasPrefix("\(path): ") ? String(error.dropFirst(path.count + 2)) : error)
     return ([head] + wrapped(reason, width: style.width - 2).map { "  \($0)" }).joined(separator: "\n") + "\n"

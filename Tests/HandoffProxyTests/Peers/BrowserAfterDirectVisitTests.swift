@@ -112,7 +112,7 @@ struct BrowserAfterDirectVisitTests {
         // A connection that the browser opened ahead, straight to the origin, may have served another page.
         #expect(end.targets.contains("/done") && !end.targets.contains("/first.html"), "\(end.targets)")
         #expect(end.proxyEvents(.leafRefused).isEmpty)
-        guard Tshark.path != nil else { return }
+        try Tshark.need()
         // The browser did come with a ticket, and it was none of ours: we give none.
         let offers = try end.tshark("tls.handshake.type == 1 && tls.handshake.extension.type == 41", "frame.number")
         #expect(!offers.isEmpty)

@@ -37,7 +37,7 @@ struct BrowserPeerTests {
         #expect(Set(["/index.html", "/a.js"]).isSubset(of: end.targets))
         let pages = end.exchanges.filter { $0.request?.target == "/index.html" }
         #expect(pages.last?.response?.status == 200)
-        guard Tshark.path != nil else { return }
+        try Tshark.need()
         let seen = try end.tshark("http2.headers.method == GET", "http2.headers.path")
         #expect(Set(["/index.html", "/a.js"]).isSubset(of: seen.flatMap { $0.split(separator: ",").map(String.init) }))
         #expect(try end.tshark(TsharkAgreement.faults, "frame.number") == [])

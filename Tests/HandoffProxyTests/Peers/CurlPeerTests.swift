@@ -215,7 +215,7 @@ import Testing
         #expect(end.targets == (1...8).map { "/\($0)" })
         let tunnels = end.exchanges.filter { $0.request?.method == "CONNECT" }
         #expect(tunnels.count == 8 && tunnels.allSatisfy { $0.response?.status == 200 })
-        guard Tshark.path != nil else { return }
+        try Tshark.need()
         #expect(try end.tshark("http.request.method == CONNECT", "http.request.uri").count == 8)
         #expect(try end.tshark(TsharkAgreement.faults, "frame.number") == [])
     }

@@ -32,7 +32,7 @@ import Testing
         let finished = end.exchanges.filter { $0.request?.target.hasPrefix("/s") == true }
         #expect(finished.allSatisfy { $0.response?.status == 200 })
         #expect(finished.contains { $0.response?.trailers.first("grpc-status") == "0" })
-        guard Tshark.path != nil else { return }
+        try Tshark.need()
         #expect(
             try end.tshark("http2.headers.method == POST", "http2.headers.path").flatMap { $0.split(separator: ",") }
                 .count == 60)
@@ -130,7 +130,7 @@ import Testing
         let end = try await proxy.finish()
         #expect(end.targets == ["/big", "/big", "/big"])
         #expect(end.exchanges.filter { $0.response?.trailers.first("x-after") == "yes" }.count == 3)
-        guard Tshark.path != nil else { return }
+        try Tshark.need()
         // Wireshark opens no TLS inside TLS: of the connection whose proxy was reached over TLS it shows the CONNECT.
         #expect(try end.tshark("http2.headers.method == GET", "http2.headers.path") == ["/big", "/big"])
         #expect(try end.tshark("http.request.method == CONNECT", "http.request.uri").count == 2)

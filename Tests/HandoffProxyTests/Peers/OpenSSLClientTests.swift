@@ -73,7 +73,7 @@ import Testing
         let end = try await proxy.finish()
         #expect(end.targets == ["/", "/"])
         #expect(end.proxyEvents(.leafRefused).isEmpty)
-        guard Tshark.path != nil else { return }
+        try Tshark.need()
         let reset = try end.tshark("tcp.flags.reset == 1", "frame.number")
         #expect(reset.isEmpty)
     }
@@ -110,7 +110,7 @@ import Testing
         #expect(said.contains("no-such-file"), "\(said)")
         let end = try await proxy.finish()
         #expect(end.targets == ["/no-such-file"])
-        guard Tshark.path != nil else { return }
+        try Tshark.need()
         let text = try Tshark.run(["-r", end.path, "-q", "-z", "follow,tls,ascii,0"])
         #expect(text.contains { $0.contains("Error opening") }, "what came after the keys were changed")
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A command that has run to its end: its status and what it printed.
 struct FinishedCommand {
@@ -103,6 +104,11 @@ final class SpawnedProcess {
 /// tshark, where it is installed.
 enum Tshark {
     static let path = FinishedCommand.find("tshark")
+
+    /// Ends a test whose rest needs tshark, and says so, where there is none.
+    static func need() throws {
+        if path == nil { try Test.cancel("no tshark here: what it says of the recording was not compared") }
+    }
 
     /// What is on the lines of these tests, of all that tshark looks for by port or by likeness.
     private static let ours: Set<String> = ["tls", "http", "http2", "websocket", "json", "dns", "quic"]

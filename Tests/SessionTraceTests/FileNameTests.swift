@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CaptureAnalyzer
+@testable import SessionTrace
 
 /// Names of files are bytes: each has one text, and the text leads back to it.
 @Suite struct FileNameTests {
