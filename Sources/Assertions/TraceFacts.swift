@@ -207,7 +207,7 @@ struct TraceFactsMaker {
             switch session.purpose(of: request) {
             case .image: continue
             case .telemetry: traffic.telemetry.insert(kind)
-            case .projection, .session, .home, .allowed, .other: traffic.counts[kind, default: 0] += 1
+            case .projection, .session, .home, .homeElsewhere, .allowed, .other: traffic.counts[kind, default: 0] += 1
             }
         }
         traffic.gap = gap { judgement in

@@ -16,6 +16,8 @@ struct Foreground: Hashable, Sendable {
     var isAfterHandoff: Bool
     /// The next mark after which what the app sends has another cause: a tap, or the app left again.
     var next: Mark?
+    /// The next mark by which the app was left: the same without taps.
+    var left: Mark?
 }
 
 /// Marks and projections to moments of coming back.
@@ -41,6 +43,7 @@ struct ForegroundFinder {
         var screen: Foreground.Screen?
         var found: [Foreground] = []
         var open: [Int] = []
+        var present: [Int] = []
         for (time, event) in timeline {
             guard case .mark(let mark) = event else {
                 if case .projection(let item) = event { screen = .item(item) }
@@ -49,6 +52,10 @@ struct ForegroundFinder {
             if Foreground.ends.contains(mark.kind) {
                 for index in open { found[index].next = mark }
                 open = []
+                if mark.kind != .tap {
+                    for index in present { found[index].left = mark }
+                    present = []
+                }
             }
             switch mark.kind {
             case .launch, .kill: screen = nil
@@ -61,6 +68,7 @@ struct ForegroundFinder {
                 let next = returns.partitioningIndex { $0 >= time }
                 let leadsHome = next < returns.count && returns[next].nanoseconds(since: time) <= returnWindow.count
                 open.append(found.count)
+                present.append(found.count)
                 found.append(
                     Foreground(
                         mark: mark, screen: Self.screen(mark, screen, leadsHome: leadsHome),

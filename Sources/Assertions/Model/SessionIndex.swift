@@ -54,9 +54,10 @@ struct SessionIndex: Sendable {
         marks: MarkBook.Reading
     ) {
         reloads = marks.marks.filter { $0.kind == .reload }.map(\.span.earliest).sorted()
-        reloadEnds = (marks.taps.map(\.span.earliest)
+        reloadEnds =
+            (marks.taps.map(\.span.earliest)
             + marks.marks.filter { Self.starts.contains($0.kind) }.map(\.span.earliest)).sorted()
-        actions = marks.taps.filter(\.isAction).map(\.span.earliest).sorted()
+        actions = marks.actions.map(\.span.earliest)
         attemptHosts = Set(attempts.compactMap(\.host))
         attemptMessages = Set(attempts.flatMap(\.messages).map(\.record.id))
         projectionExchanges = Set(projections.map(\.record.id))

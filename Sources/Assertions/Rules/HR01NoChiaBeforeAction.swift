@@ -7,6 +7,9 @@ internal import SessionTrace
 /// consequence of an explicit action. What is seen before a tap was sent before it, so a contact before the earliest
 /// moment of the next action tap is a definite violation; one within what the mark's clock is known to is not decided.
 ///
+/// A tap that perhaps was not made, or that nothing names where others are named, permits nothing and leaves a contact
+/// after it undecided.
+///
 /// A tap permits contact until the app comes back (launch, foreground, restore, or a projection after the visit), a
 /// policy tap until the next mark. What a Chia page in the browser does later is not the app's.
 ///
@@ -23,7 +26,7 @@ enum NoChiaBeforeAction: Rule {
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "nothing happened that could be judged"
-        let actions = session.taps.filter(\.isAction).sorted { $0.span.earliest < $1.span.earliest }
+        let actions = session.marks.actions
         if actions.isEmpty {
             judgeByOrder(session, &judgement)
         } else {
@@ -37,6 +40,9 @@ enum NoChiaBeforeAction: Rule {
         session.doubtChiaHost(&judgement)
     }
 
+    /// Marks of the app's coming back, with which what an earlier tap permitted is over.
+    private static let comingBack: Set<Mark.Kind> = [.launch, .foreground, .restore]
+
     // MARK: with tap marks
 
     private static func judgeByTaps(_ session: Session, _ actions: [Tap], _ judgement: inout Judgement) {
@@ -44,7 +50,7 @@ enum NoChiaBeforeAction: Rule {
         let isGeneric = actions.allSatisfy { $0.target == nil }
         var visited = false
         var count = 0
-        let returns = session.marks([.launch, .foreground, .restore])
+        let returns = session.marks(comingBack)
         var allowance: (tap: Int, end: Instant)?
         for contact in session.contacts {
             count += 1
@@ -148,6 +154,9 @@ enum NoChiaBeforeAction: Rule {
                 remedy: Session.remedy(.startNotSeen))
             return
         }
+        if let tap = session.unsureTap(before: contact.time, endedBy: comingBack) {
+            return session.doubtUnsureTap(tap, "\(what) was seen", at: contact.time, &judgement)
+        }
         if contact.actor.actor == .browser { gap += " by the browser, which was clean" }
         judgement.violation(
             contact.request == nil ? (contact.kind == .lookup ? "lookup" : "connection") : "request",
@@ -176,7 +185,7 @@ enum NoChiaBeforeAction: Rule {
     /// Whether the trace began midway, and nothing before the contact says that the app waited for a tap.
     private static func hadBegun(_ contact: Contact, _ session: Session) -> Bool {
         guard !contact.beganInTrace || session.midway.map({ $0 <= contact.time }) ?? false else { return false }
-        return !session.hasMark([.launch, .foreground, .restore], from: .distantPast, to: contact.time)
+        return !session.hasMark(comingBack, from: .distantPast, to: contact.time)
             && !session.projections.contains { $0.record.started.time <= contact.time }
     }
 
@@ -242,6 +251,10 @@ enum NoChiaBeforeAction: Rule {
                 judgement.doubt(
                     "browser-not-clean", "the browser contacted Chia (\(what)) \(place), perhaps from an earlier visit",
                     remedy: "clear the browser before the test and say so with a browser-clean mark")
+                continue
+            }
+            if let tap = session.unsureTap(before: contact.time, endedBy: comingBack) {
+                session.doubtUnsureTap(tap, "\(what) was seen", at: contact.time, &judgement)
                 continue
             }
             judgement.violation(

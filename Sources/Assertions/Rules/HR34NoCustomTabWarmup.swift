@@ -26,7 +26,7 @@ enum NoCustomTabWarmup: Rule {
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "the browser did not contact Chia"
-        let actions = session.taps.filter(\.isAction).sorted { $0.span.earliest < $1.span.earliest }
+        let actions = session.marks.actions
         let handovers = session.marks([.opened])
         let visited = session.chiaRequests.first { $0.actor.actor == .browser && $0.isNavigation }?.started.time
         var count = 0
@@ -97,7 +97,11 @@ enum NoCustomTabWarmup: Rule {
         let place = actions.partitioningIndex { $0.span.latest >= contact.time }
         if place < actions.count, actions[place].span.earliest <= page {
             switch actions[place].order(of: contact.time) {
-            case .before(let gap): return "\(gap) before the tap"
+            case .before(let gap):
+                guard let tap = session.unsureTap(before: contact.time) else { return "\(gap) before the tap" }
+                session.doubtUnsureTap(
+                    tap, "\(contact.means) of \(contact.host) was seen", at: contact.time, &judgement)
+                return nil
             case .tooClose(let gap, let bound, let code):
                 judgement.doubt(
                     code,
