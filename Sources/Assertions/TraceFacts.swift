@@ -97,7 +97,7 @@ struct TraceFactsMaker {
         facts.sessionGap =
             gap { session.doubtSessionTraffic(&$0) } ?? unseen ?? cut(session.attempts.count, "session requests")
         facts.browserGap =
-            gap { session.doubtChiaHoles(exceptBrowser: false, &$0) } ?? darkChia ?? unseen
+            gap { session.doubtHiddenOpenings(&$0) } ?? darkChia ?? unseen
             ?? cut(facts.openings.count, "openings of a handoff URL")
         facts.identity = identity(of: facts)
         facts.exceptions = session.policy.exceptions.filter { SetRuleCatalogue.ids.contains($0.rule) }

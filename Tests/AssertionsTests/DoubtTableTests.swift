@@ -91,7 +91,7 @@ import Testing
                     40, 41, 45, 46, 47, 55, 56, 57, 58, 59, 60,
                 ]
             ),
-            ("a connection without a name", "host-unknown", [1, 3, 59]),
+            ("a connection without a name", "host-unknown", [1, 3, 5, 9, 59]),
             (
                 "a connection without a name", "no-keys",
                 [

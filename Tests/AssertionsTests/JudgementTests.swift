@@ -37,16 +37,25 @@ import Testing
         #expect(Set(judgement.findings.map(\.fingerprint)).count == 2)
     }
 
-    /// What is beyond the limit is counted, but for what weighs nothing.
-    @Test func aHundredFindingsAreKept() {
+    /// What is beyond the limit is counted, but for what weighs nothing; each severity has its own room.
+    @Test func aHundredFindingsOfASeverityAreKept() {
         var judgement = Self.judgement()
-        for number in 0..<100 { judgement.violation("kind", "\(number)", evidence: []) }
-        #expect(judgement.findings.count == 100 && judgement.uncounted == 0)
-        judgement.information("kind", "more", evidence: [])
-        #expect(judgement.findings.count == 100 && judgement.uncounted == 0)
-        judgement.violation("kind", "more", evidence: [])
-        judgement.violation("kind", severity: .warning, "more still", evidence: [])
-        #expect(judgement.findings.count == 100 && judgement.uncounted == 2)
+        for number in 0..<99 { judgement.violation("kind", "\(number)", evidence: []) }
+        for number in 0..<101 { judgement.information("kind", "note \(number)", evidence: []) }
+        #expect(judgement.findings.count == 199 && judgement.uncounted == 0)
+        judgement.violation("kind", "the last one", evidence: [])
+        #expect(judgement.findings.count == 200 && judgement.uncounted == 0)
+        #expect(judgement.overflow(atLeast: .warning) == nil)
+        for number in 0..<100 { judgement.violation("kind", severity: .warning, "warning \(number)", evidence: []) }
+        #expect(judgement.findings.count == 300 && judgement.uncounted == 0)
+        judgement.violation("kind", severity: .warning, "more", evidence: [])
+        #expect(judgement.findings.count == 300 && judgement.uncounted == 1)
+        #expect(judgement.overflow(atLeast: .error) == nil)
+        #expect(judgement.overflow(atLeast: .warning)?.sentence.hasPrefix("1 violation more") ?? false)
+        judgement.violation("kind", "more still", evidence: [])
+        #expect(judgement.uncounted == 2)
+        #expect(judgement.overflow(atLeast: .error)?.code == "findings-full")
+        #expect(judgement.overflow(atLeast: .warning)?.sentence.hasPrefix("2 violations more") ?? false)
     }
 
     @Test func whatAnExceptionTakesTheWeightFromIsAccepted() {

@@ -127,7 +127,7 @@ import Testing
             ("the partner unreachable", "dial-failed", [27, 35, 48, 49, 53, 63]),
             ("another host unreachable", "dial-failed", [43, 44, 48, 49, 53, 63, 64, 66]),
             ("telemetry unreachable", "dial-failed", [43, 44, 48, 49, 50, 53, 54, 63, 64, 66]),
-            ("a connection without a name", "host-unknown", [4, 34]),
+            ("a connection without a name", "host-unknown", [4, 26, 28, 29, 30, 31, 33, 34]),
             (
                 "a connection without a name", "no-keys", [27, 35, 43, 44, 48, 49, 50, 51, 52, 53, 54, 63, 64, 65, 66]
             ),

@@ -188,7 +188,7 @@ extension Session {
     }
 
     /// An unread connection that carried something at or after an instant, and may have been to Chia or to a neutral URL's
-    /// host, since no name of it is known.
+    /// host, since no name of it is known or its address is theirs too.
     func namelessTraffic(since instant: Instant, where mayConcern: (FlowSummary) -> Bool = { _ in true }) -> FlowSummary? {
         nameless.first { flow in
             flow.darkness != nil && (flow.lastDarkData ?? .distantPast) >= instant && flow.actor.actor != .os
@@ -202,10 +202,23 @@ extension Session {
 
     /// Why such a connection leaves something open.
     static func unnamed(_ flow: FlowSummary, _ consequence: String) -> InconclusiveReason {
-        InconclusiveReason(
-            code: "host-unknown",
-            sentence: "an unread connection to \(flow.server) has no name (packet \(flow.opened.number)), and \(consequence)",
+        let what = "an unread connection to \(flow.server) has no name (packet \(flow.opened.number))"
+        return InconclusiveReason(
+            code: flow.names.isEmpty ? "host-unknown" : "shared-address",
+            sentence: flow.names.isEmpty
+                ? "\(what), and \(consequence)" : "\(what), its address is that of a host of Chia's too, and \(consequence)",
             remedy: "start the capture before the app and with plain DNS")
+    }
+
+    /// What may hold a request for U or N that nobody saw: connections without a name, and missing bytes.
+    func doubtHiddenOpenings(exceptSafari: Bool = false, _ judgement: inout Judgement) {
+        if let since = (urls.map(\.since) + neutralURLs.map(\.since)).min(),
+            let flow = namelessTraffic(since: since, where: { !(exceptSafari && $0.actor.isSafari) })
+        {
+            let reason = Self.unnamed(flow, "may hold a request for a handoff or neutral URL")
+            judgement.doubt(reason.code, reason.sentence, remedy: reason.remedy)
+        }
+        doubtChiaHoles(exceptBrowser: false, exceptSafari: exceptSafari, &judgement)
     }
 
     /// Missing bytes of the device towards Chia, or towards a neutral URL's host, may hold a request for U or N.
@@ -219,16 +232,6 @@ extension Session {
             }
         }
         var ofSafari: Set<ConnectionID> = []
-        if let since = (urls.map(\.since) + neutralURLs.map(\.since)).min(),
-            let flow = namelessTraffic(
-                since: since,
-                where: {
-                    !(exceptBrowser && $0.actor.actor == .browser) && !(exceptSafari && $0.actor.isSafari)
-                })
-        {
-            let reason = Self.unnamed(flow, "may be Chia's, and hold a request for a handoff or neutral URL")
-            judgement.doubt(reason.code, reason.sentence, remedy: reason.remedy)
-        }
         let hole = blindSpots.first { record in
             guard let id = record.spot.connection, record.spot.from != .server,
                 Self.hidesRequests.contains(record.spot.reason),

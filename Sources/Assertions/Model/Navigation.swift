@@ -117,7 +117,7 @@ extension Session {
                 "packet \(record.started.number) asks for a handoff or neutral URL, and may be an opening: \(record.actor.reason)",
                 remedy: "capture with process names (PKTAP, PCAPdroid), or give the browser's keys")
         }
-        doubtChiaHoles(exceptBrowser: false, &judgement)
+        doubtHiddenOpenings(&judgement)
         doubtUnnamedAnswer(&judgement)
         // Which URL there was to open is not known, and it may be on a host that no policy names.
         if urls.isEmpty { doubtSessionTraffic(&judgement) }

@@ -32,7 +32,7 @@ extension Session {
     func unseenNeutralNavigation(since instant: Instant, within window: Nanoseconds) -> InconclusiveReason? {
         if let reason = darkNeutralTraffic(since: instant) { return reason }
         if let flow = namelessTraffic(since: instant) {
-            return Self.unnamed(flow, "may be the navigation to the neutral URL (navigation-candidate)")
+            return Self.unnamed(flow, "may be the navigation to the neutral URL")
         }
         let hosts = neutralHosts
         if let failure = failure(

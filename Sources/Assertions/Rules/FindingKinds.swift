@@ -10,7 +10,7 @@ enum FindingKinds {
         "HR-06": ["no-fresh-projection", "stored-projection"],
         "HR-07": ["lost-tap", "second-key", "second-request"],
         "HR-08": ["overlap"],
-        "HR-09": ["navigation-without-url", "no-navigation", "second-navigation"],
+        "HR-09": ["navigation-without-url", "neutral-beside", "no-navigation", "second-navigation"],
         "HR-10": ["neutral-tap-had-effect", "neutral-while-sharing", "second-operation"],
         "HR-11": [
             "constant-uuid", "key-form-changed", "no-key", "not-rfc-variant", "not-uuid", "not-version-4",

@@ -40,7 +40,7 @@ enum NoProbeOfHandoffURL: Rule {
         judgement.passSentence =
             "\(counted(navigations, "request")) for \(counted(session.urls.count, "handoff URL")) and "
             + "\(counted(session.neutralURLs.count, "neutral URL")), all navigations of the browser"
-        session.doubtChiaHoles(exceptBrowser: false, exceptSafari: true, &judgement)
+        session.doubtHiddenOpenings(exceptSafari: true, &judgement)
         session.doubtUnnamedAnswer(&judgement)
         if session.urls.isEmpty { session.doubtMissingAttempts(&judgement) }
         session.doubtBypass(&judgement)

@@ -50,7 +50,7 @@ enum OneExternalNavigationPerBurst: Rule {
         }
         session.doubtPolicy(&judgement)
         session.doubtUnnamedAnswer(&judgement)
-        if judgement.isExercised { session.doubtChiaHoles(exceptBrowser: false, &judgement) }
+        if judgement.isExercised { session.doubtHiddenOpenings(&judgement) }
         session.assumeBrowserByHeaders(&judgement)
         session.doubtMarks(&judgement)
         session.doubtBypass(&judgement)

@@ -77,7 +77,7 @@ enum ExternalBrowserOnly: Rule {
         judgeUnread(session, reported, &judgement)
         judgement.passSentence =
             "\(counted(external, "page")) opened in the phone's own browser, the last one told by: \(judgement.passSentence)"
-        session.doubtChiaHoles(exceptBrowser: false, &judgement)
+        session.doubtHiddenOpenings(&judgement)
         session.doubtUnnamedAnswer(&judgement)
         session.doubtCapture(&judgement)
         if judgement.isExercised { session.doubtBypass(&judgement) }
