@@ -190,7 +190,8 @@ import Testing
             $0.mark(.foreground, at: 60)
             $0.tap(.other, at: tap)
         }
-        #expect(result.verdict == .pass && result.assumptions.map(\.sentence) == [words].compactMap(\.self), "\(result)")
+        #expect(
+            result.verdict == .pass && result.assumptions.map(\.sentence) == [words].compactMap(\.self), "\(result)")
     }
 
     /// A picture of a collector's tells what its query says.
@@ -201,7 +202,8 @@ import Testing
                 $0.exchange(.app, "GET", url, at: 61, responseHeaders: [("content-type", "image/gif")])
             }
         }
-        #expect(try sent("https://api2.amplitude.com/p.gif?event=app_return&item=shoes").violations == ["unlisted-request"])
+        #expect(
+            try sent("https://api2.amplitude.com/p.gif?event=app_return&item=shoes").violations == ["unlisted-request"])
         #expect(try sent("https://cdn.example/p.gif?event=app_return&item=shoes").verdict == .pass)
     }
 
@@ -282,14 +284,16 @@ import Testing
             ([20, 20.1, 26, 32, 38], ["periodic"]), ([20, 20.249, 26, 32, 38], ["periodic"]),
             ([20, 26, 32, 38, 85, 88], ["periodic"]), ([20, 26, 32, 40, 85, 88], []),
             ([20, 26, 32, 38, 85, 88, 89, 90], ["periodic"]), ([20, 26, 32, 38, 85, 88, 89, 90, 92], []),
-            ([20, 26, 32, 80, 99], []), ([20, 20.1, 20.2, 60], []), ([20, 20.1, 40], []), ([20, 20.1, 40, 60], ["periodic"]),
-        ] as [([Double], [String])]) func aPollAmongOtherRequestsIsOne(times: [Double], kinds: [String]) throws {
-            var session = ScriptedSession.upToTap()
-            session.mark(.background, at: 10)
-            Self.poll(&session, times)
-            session.mark(.end, at: 190)
-            #expect(try session.judge()["HR-44"].violations == kinds)
-        }
+            ([20, 26, 32, 80, 99], []), ([20, 20.1, 20.2, 60], []), ([20, 20.1, 40], []),
+            ([20, 20.1, 40, 60], ["periodic"]),
+        ] as [([Double], [String])]) func aPollAmongOtherRequestsIsOne(times: [Double], kinds: [String]) throws
+    {
+        var session = ScriptedSession.upToTap()
+        session.mark(.background, at: 10)
+        Self.poll(&session, times)
+        session.mark(.end, at: 190)
+        #expect(try session.judge()["HR-44"].violations == kinds)
+    }
 
     /// A quarter of a second, and a millisecond less.
     @Test(arguments: [(0.25, ["periodic"]), (0.249, [])] as [(Double, [String])]) func whatLoadsAScreenIsNoPeriod(

@@ -190,6 +190,27 @@ import Testing
         #expect(result.violations == (isAutomatic ? ["automatic-return"] : []), "\(result)")
     }
 
+    /// That a person opened the first page says nothing of who left it.
+    @Test(arguments: [nil, "https://chia.health/"]) func aRedirectOfTheOpeningIsNoPersons(referer: String?) throws {
+        let result = try judge {
+            $0.browse(
+                "https://chia.health/expired", at: 40, status: 302, headers: [("sec-fetch-user", "?1")],
+                responseHeaders: [("location", Self.back)])
+            $0.browse(
+                Self.back, at: 40.2, headers: [("sec-fetch-user", "?1")] + (referer.map { [("referer", $0)] } ?? []))
+        }
+        #expect(result.violations == (referer == nil ? ["automatic-return"] : []), "\(result)")
+    }
+
+    @Test func anotherProgramIsNoPageOfChias() throws {
+        let result = try judge {
+            $0.browse(
+                "https://www.partner.example/callback?o=1", at: 60,
+                headers: [("sec-fetch-site", "cross-site"), ("referer", "android-app://health.example.shop/")])
+        }
+        #expect(result.verdict == .pass, "\(result)")
+    }
+
     /// A page that hides its address sends the browser to the partner.
     @Test(
         arguments: [

@@ -29,11 +29,12 @@ import Testing
     @Test(
         arguments: [
             (56.999, nil), (57, "late-mark"), (60, "late-mark"), (66.5, "late-mark"), (79.999, "late-mark"), (80, nil),
-        ] as [(Double, String?)]) func aLinkOpenedByHand(time: Double, code: String?) throws {
-            let result = try link(time, by: .person)
-            #expect(result.reason?.code == code && result.violations == [], "\(result)")
-            #expect((result.verdict == .pass) == (code == nil), "\(result)")
-        }
+        ] as [(Double, String?)]) func aLinkOpenedByHand(time: Double, code: String?) throws
+    {
+        let result = try link(time, by: .person)
+        #expect(result.reason?.code == code && result.violations == [], "\(result)")
+        #expect((result.verdict == .pass) == (code == nil), "\(result)")
+    }
 
     @Test(arguments: [(80.0, nil), (79.999, "trace-ended")] as [(Double, String?)])
     func aLinkOpenedByHandIsWatchedLonger(end: Double, code: String?) throws {
@@ -45,10 +46,11 @@ import Testing
         arguments: [
             (59.949, nil, false), (59.95, "clock-bound", false), (60.049, "clock-bound", false), (60.05, nil, true),
             (64.949, nil, true), (64.95, "clock-bound", false), (65.049, "clock-bound", false), (65.05, nil, false),
-        ] as [(Double, String?, Bool)]) func aLinkOnAnotherClock(time: Double, code: String?, fails: Bool) throws {
-            let result = try link(time, onTraceClock: false)
-            #expect(result.reason?.code == code && result.violations == (fails ? ["foreign-link"] : []), "\(result)")
-        }
+        ] as [(Double, String?, Bool)]) func aLinkOnAnotherClock(time: Double, code: String?, fails: Bool) throws
+    {
+        let result = try link(time, onTraceClock: false)
+        #expect(result.reason?.code == code && result.violations == (fails ? ["foreign-link"] : []), "\(result)")
+    }
 
     @Test(arguments: [(59.999, false), (60, true), (64.999, true), (65, false)])
     func aLinkOnTheTracesClockIsDecidedToTheMillisecond(time: Double, fails: Bool) throws {
@@ -188,7 +190,9 @@ import Testing
 
 /// Who asks for the home's path on another host asks for another thing.
 @Suite struct HomeElsewhereTests {
-    private func judge(_ rule: String, _ host: String, policy: String = ScriptedSession.returnPolicy) throws -> RuleResult {
+    private func judge(_ rule: String, _ host: String, policy: String = ScriptedSession.returnPolicy) throws
+        -> RuleResult
+    {
         var session = ScriptedSession.inTheBrowser()
         session.policyText = policy
         return try ScriptedSession.result(rule, session, end: 200) {

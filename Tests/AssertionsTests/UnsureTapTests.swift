@@ -94,6 +94,62 @@ import Testing
     }
 }
 
+/// The same of rules that ask for a tap between two things.
+@Suite struct OtherUnsureTapTests {
+    /// A second operation after a success: the touch may be its share tap.
+    @Test(
+        arguments: [(20.0, "generic-tap-mark"), (20.001, nil), (4.1, "generic-tap-mark"), (4.05, nil), (3.9, nil)]
+            as [(Double, String?)])
+    func aNewOperationMayHaveATap(touch: Double, code: String?) throws {
+        var session = ScriptedSession.upToTap()
+        session.tap(.share, at: 4)
+        session.tap(nil, at: touch)
+        session.share(at: 4.1)
+        session.browse(ScriptedSession.url, at: 4.5)
+        session.share(at: 20, key: ScriptedSession.key2, url: ScriptedSession.otherURL)
+        session.mark(.end, at: 200)
+        let result = try session.judge()["HR-17"]
+        #expect(result.reason?.code == code, "\(touch): \(result)")
+        #expect(result.violations == (code == nil ? ["operation-without-tap"] : []), "\(result)")
+    }
+
+    @Test(arguments: [(9.0, "generic-tap-mark"), (9.001, nil)] as [(Double, String?)])
+    func aSessionAfterANeutralTapMayHaveATap(touch: Double, code: String?) throws {
+        var session = ScriptedSession.upToTap()
+        session.tap(.share, at: 1)
+        session.tap(.neutral, at: 4)
+        session.tap(nil, at: touch)
+        session.share(at: 9)
+        session.mark(.end, at: 90)
+        let result = try session.judge()["HR-25"]
+        #expect(result.findings.map(\.kind).contains("session-after-neutral") == (code == nil), "\(result)")
+        #expect((result.reason?.code == code) || code == nil, "\(result)")
+    }
+
+    /// A connection before the share tap, and a touch before it.
+    @Test(arguments: [(10.0, true), (10.001, false)]) func aConnectionMayBeMadeForATouch(touch: Double, isDoubt: Bool)
+        throws
+    {
+        func judge(_ rule: String, named: Bool = true) throws -> RuleResult {
+            var session = ScriptedSession.upToTap()
+            session.processes[.browser] = ProcessIdentity(source: .pcapdroid, name: "Chrome", userID: 10_100)
+            session.mark(.tap, at: touch, attributes: ["uncertain": named ? "false" : "true"])
+            session.connect(.browser, "chia.health", at: 10)
+            if named { session.tap(.share, at: 22) }
+            session.share(at: 22.1)
+            let own = session.connect(.browser, "chia.health", at: 22.5)
+            session.exchange(.browser, "GET", ScriptedSession.url, at: 22.5, isNavigation: true, on: own)
+            session.mark(.end, at: 90)
+            return try session.judge()[rule]
+        }
+        for (rule, kind) in [("HR-04", "before-tap"), ("HR-34", "warmup")] {
+            let result = try judge(rule)
+            #expect(result.violations == (isDoubt ? [] : [kind]), "\(rule): \(result)")
+            #expect((result.reason?.code == "generic-tap-mark") == isDoubt, "\(rule): \(result)")
+        }
+    }
+}
+
 @Suite struct HR02UnsureTapTests {
     private func judge(_ build: (inout ScriptedSession) -> Void) throws -> RuleResult {
         var session = ScriptedSession.upToTap()
@@ -125,7 +181,9 @@ import Testing
     }
 
     /// The clock of the mark may be late, and so may the person.
-    @Test(arguments: [(3.0, true, Verdict.inconclusive), (3.001, true, .fail), (0.05, false, .inconclusive), (0.051, false, .fail)])
+    @Test(arguments: [
+        (3.0, true, Verdict.inconclusive), (3.001, true, .fail), (0.05, false, .inconclusive), (0.051, false, .fail),
+    ])
     func aMarkMayBeLate(by seconds: Double, isByHand: Bool, verdict: Verdict) throws {
         let result = try judge {
             $0.tap(.neutral, at: 5)

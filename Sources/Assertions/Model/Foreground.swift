@@ -49,6 +49,7 @@ struct ForegroundFinder {
                 if case .projection(let item) = event { screen = .item(item) }
                 continue
             }
+            if let index = open.last, isAnotherWord(mark, for: found[index]) { continue }
             if Foreground.ends.contains(mark.kind) {
                 for index in open { found[index].next = mark }
                 open = []
@@ -77,6 +78,17 @@ struct ForegroundFinder {
             }
         }
         return found
+    }
+
+    /// Whether a mark tells of a coming back that is marked already: by the view and by the app, or by two sources.
+    private static func isAnotherWord(_ mark: Mark, for known: Foreground) -> Bool {
+        guard mark.kind == .foreground || mark.kind == .restore, item(of: mark) == nil,
+            mark.attributes["screen"] == nil,
+            mark.span.earliest.nanoseconds(since: known.mark.span.earliest) <= returnWindow.count
+        else { return false }
+        // A view that is restored is one where nothing was known of any.
+        if case .other = known.screen { return mark.kind == .foreground }
+        return true
     }
 
     /// What the mark itself says of the screen counts most.

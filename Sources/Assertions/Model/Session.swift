@@ -176,6 +176,16 @@ struct Burst: Hashable, Sendable {
     var length: Nanoseconds { Nanoseconds(max(0, lastTap.span.earliest.nanoseconds(since: started))) }
     var evidence: [Evidence] { taps.map(\.evidence) }
 
+    /// Whether somebody tapped twice: two sources of marks may tell of one tap, on two clocks, or one with an interval around
+    /// the other's moment.
+    var isDoubled: Bool {
+        Dictionary(grouping: taps, by: \.clockBound).values.contains { taps in
+            zip(taps, taps.dropFirst()).contains { one, other in
+                one.isByHand || one.span == other.span || one.span.latest < other.span.earliest
+            }
+        }
+    }
+
     /// `2 taps within 180 ms`.
     var words: String { taps.count == 1 ? "1 tap" : "\(taps.count) taps within \(length)" }
 }

@@ -117,8 +117,17 @@ enum NoCustomTabWarmup: Rule {
         }
         let gap = Nanoseconds(mark.span.earliest.nanoseconds(since: contact.time))
         // The mark may be sent a little after the call, and a browser opens spare connections then; it prefetches nothing.
-        let isPrefetch = contact.request?.speculation != nil && session.reach(of: mark).earliest > contact.time
-        return isPrefetch || gap > ContactBook.spareWindow ? "\(gap) before the app handed the URL over" : nil
+        let allowed = contact.request?.speculation != nil ? Nanoseconds(0) : ContactBook.spareWindow
+        guard gap > allowed else { return nil }
+        if Nanoseconds(session.reach(of: mark).earliest.nanoseconds(since: contact.time)) > allowed {
+            return "\(gap) before the app handed the URL over"
+        }
+        let isByHand = mark.by == .person
+        judgement.doubt(
+            isByHand ? "late-mark" : "clock-bound",
+            "\(contact.means) of \(contact.host) was seen \(gap) before opened was marked, \(isByHand ? "by hand and perhaps late" : "on a clock that is known to ±\(session.bound(of: mark))")",
+            remedy: "let the app or the test script send the mark, through the trace's own clock")
+        return nil
     }
 
     private static func report(

@@ -54,10 +54,14 @@ enum ReturnHostRegistered: Rule {
                 "policy-mismatch", "a link was opened, but the policy does not name the registered host",
                 remedy: "add to \(session.policyLine):  hosts: {return: [www.partner.example]}")
         }
-        let watch = Watch(after: mark, for: window, session)
+        // What a tap in the app or another link starts has another cause.
+        let next = session.marks([.tap, .linkOpened]).first {
+            $0.span.earliest > mark.span.earliest && $0.target != .other && ($0.kind == .linkOpened || $0.target != nil)
+        }
+        let watch = Watch(after: mark, for: window, until: next, session)
         let start = watch.from
         let end = watch.surelyFrom.advanced(byNanoseconds: window.count)
-        let requests = session.appRequests(from: start, until: end)
+        let requests = session.appRequests(from: start, until: watch.until)
         let ofApp = requests.filter(\.actor.actor.isApp)
         if let request = ofApp.first(where: { watch.holds($0.started.time) }) {
             let delay = Nanoseconds(max(0, request.started.time.nanoseconds(since: mark.span.earliest)))
@@ -75,6 +79,12 @@ enum ReturnHostRegistered: Rule {
         if session.isOffline(from: start, until: end) {
             return judgement.doubt(
                 "offline", "the network was cut when the link was opened", remedy: "open the link with the network on")
+        }
+        if let next, next.span.earliest < end {
+            return judgement.doubt(
+                "window-cut-short",
+                "\(next.kind.rawValue) comes \(Nanoseconds(next.span.earliest.nanoseconds(since: mark.span.earliest))) after the link was opened, sooner than \(window)",
+                remedy: "leave the app alone for \(window) after opening the link")
         }
         if session.ended < end {
             return judgement.doubt(

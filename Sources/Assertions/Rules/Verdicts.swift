@@ -99,7 +99,7 @@ enum Verdicts {
         var seen: Set<String> = []
         if !session.shareBursts.isEmpty || !session.attempts.isEmpty { seen.insert("share") }
         if !session.neutralBursts.isEmpty { seen.insert("neutral") }
-        if session.bursts.contains(where: { $0.taps.count > 1 && !$0.isGeneric }) { seen.insert("double-tap") }
+        if session.bursts.contains(where: { $0.isDoubled && !$0.isGeneric }) { seen.insert("double-tap") }
         if session.attempts.contains(where: { $0.outcome == .uncertain && $0.number < session.attempts.count }) {
             seen.insert("uncertain-retry")
         }

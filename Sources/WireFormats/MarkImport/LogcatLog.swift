@@ -63,7 +63,7 @@ struct LogcatLog: MarkLogReader {
             log.remark("a web page was opened from the shell, not by an app; no mark", line)
             return
         }
-        let package = value("cmp=")?.prefix { $0 != "/" } ?? ""
+        let package = value("cmp=").map { $0.prefix { $0 != "/" } } ?? ""
         guard !Self.choosers.contains(String(package)) else {
             log.remark("a choice of browsers was shown: which opened, and when, is not known", line)
             return
@@ -83,7 +83,7 @@ struct LogcatLog: MarkLogReader {
     }
 
     /// The user that `adb shell am start` is: the tester, and not the app.
-    private static let shell = "2000"
+    private static let shell: Substring = "2000"
     /// Who asks the person for a browser.
     private static let choosers: Set<String> = ["android", "com.android.intentresolver"]
     /// Packages of browsers, with those whose names go on behind a point.

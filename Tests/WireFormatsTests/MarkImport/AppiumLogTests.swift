@@ -140,14 +140,17 @@ import WireFormats
     }
 
     /// The server gave up waiting, and the tap may have been made all the same.
-    @Test("a tap of which the answer does not say that it failed is one that perhaps was made", arguments: [500, 504, 399])
+    @Test(
+        "a tap of which the answer does not say that it failed is one that perhaps was made",
+        arguments: [500, 504, 399])
     func unsure(status: Int) throws {
         let text =
             Self.find("accessibility id", "Share selection and continue", element: "98")
             + Self.click("98", status: status)
         let marks = try ImportedMarks(text, .appium)
         #expect(marks.lines == ["7 tap - 05:10:31.304000000…05:10:31.801999999 uncertain=true"])
-        #expect(marks.remarks == ["1@7 a tap that was answered with an error, and perhaps was made: a mark without target"])
+        #expect(
+            marks.remarks == ["1@7 a tap that was answered with an error, and perhaps was made: a mark without target"])
     }
 
     @Test("a tap without its answer goes on until the session's next request, or the last line")
@@ -159,7 +162,8 @@ import WireFormats
         let next = begun + "2026-11-30 05:10:50:000 [HTTP] --> POST /session/\(Self.session)/timeouts\n"
         #expect(
             try ImportedMarks(next, .appium).lines == ["1 tap - 05:10:33.000000000…05:10:50.000999999 uncertain=true"])
-        #expect(try ImportedMarks(begun, .appium).lines == ["1 tap - 05:10:33.000000000…05:10:33.000999999 uncertain=true"])
+        #expect(
+            try ImportedMarks(begun, .appium).lines == ["1 tap - 05:10:33.000000000…05:10:33.000999999 uncertain=true"])
     }
 
     private static func gesture(_ body: String?, status: Int = 200, path: String = "actions") -> String {
@@ -179,22 +183,72 @@ import WireFormats
         "a gesture by coordinates is a tap if the finger goes down and up in one place",
         arguments: [
             (nil, true), ("{}", true), (#"{"actions":[]}"#, false),
-            (pointer(#"{"type":"pointerMove","x":10,"y":20},{"type":"pointerDown"},{"type":"pause"},{"type":"pointerUp"}"#), true),
+            (
+                pointer(
+                    #"{"type":"pointerMove","x":10,"y":20},{"type":"pointerDown"},{"type":"pause"},{"type":"pointerUp"}"#
+                ), true
+            ),
             (pointer(#"{"type":"pointerMove","x":10,"y":20},{"type":"pointerDown"}"#), false),
             (pointer(#"{"type":"pointerDown"},{"type":"pointerMove","x":10,"y":900},{"type":"pointerUp"}"#), true),
-            (pointer(#"{"type":"pointerMove","x":10,"y":20},{"type":"pointerDown"},{"type":"pointerMove","x":10,"y":52},{"type":"pointerUp"}"#), true),
-            (pointer(#"{"type":"pointerMove","x":10,"y":20},{"type":"pointerDown"},{"type":"pointerMove","x":10,"y":53},{"type":"pointerUp"}"#), false),
-            (pointer(#"{"type":"pointerMove","x":90,"y":20},{"type":"pointerDown"},{"type":"pointerMove","x":57,"y":20},{"type":"pointerUp"}"#), false),
-            (pointer(#"{"type":"pointerMove","x":90,"y":20},{"type":"pointerDown"},{"type":"pointerMove","x":58,"y":20},{"type":"pointerUp"}"#), true),
-            (pointer(#"{"type":"pointerDown"},{"type":"pointerMove","origin":"pointer","x":0,"y":-33},{"type":"pointerUp"}"#), false),
-            (pointer(#"{"type":"pointerDown"},{"type":"pointerMove","origin":"pointer","x":0,"y":-32},{"type":"pointerUp"}"#), true),
+            (
+                pointer(
+                    #"{"type":"pointerMove","x":10,"y":20},{"type":"pointerDown"},{"type":"pointerMove","x":10,"y":52},{"type":"pointerUp"}"#
+                ), true
+            ),
+            (
+                pointer(
+                    #"{"type":"pointerMove","x":10,"y":20},{"type":"pointerDown"},{"type":"pointerMove","x":10,"y":53},{"type":"pointerUp"}"#
+                ), false
+            ),
+            (
+                pointer(
+                    #"{"type":"pointerMove","x":90,"y":20},{"type":"pointerDown"},{"type":"pointerMove","x":57,"y":20},{"type":"pointerUp"}"#
+                ), false
+            ),
+            (
+                pointer(
+                    #"{"type":"pointerMove","x":90,"y":20},{"type":"pointerDown"},{"type":"pointerMove","x":58,"y":20},{"type":"pointerUp"}"#
+                ), true
+            ),
+            (
+                pointer(
+                    #"{"type":"pointerDown"},{"type":"pointerMove","origin":"pointer","x":0,"y":-33},{"type":"pointerUp"}"#
+                ), false
+            ),
+            (
+                pointer(
+                    #"{"type":"pointerDown"},{"type":"pointerMove","origin":"pointer","x":0,"y":-32},{"type":"pointerUp"}"#
+                ), true
+            ),
+            (
+                pointer(
+                    #"{"type":"pointerMove","x":10,"y":20},{"type":"pointerDown"},{"type":"pointerMove","origin":{"element-6066-11e4-a52e-4f735466cecf":"9"},"x":10,"y":900},{"type":"pointerUp"}"#
+                ), true
+            ),
+            (
+                pointer(
+                    #"{"type":"pointerMove","x":10,"y":20},{"type":"pointerDown"},{"type":"pointerMove","origin":"viewport","x":10,"y":900},{"type":"pointerUp"}"#
+                ), false
+            ),
+            (
+                pointer(
+                    #"{"type":"pointerMove","x":10,"y":20},{"type":"pointerMove","x":90,"y":900},{"type":"pointerDown"},{"type":"pointerUp"}"#
+                ), true
+            ),
+            (pointer(#"{"type":"pointerUp"}"#), false),
+            (#"{"actions":[{"type":"pointer"}]}"#, true),
+            (
+                #"{"actions":[{"type":"none","actions":[]},{"type":"pointer","actions":[{"type":"pointerDown"},{"type":"pointerUp"}]}]}"#,
+                true
+            ),
             (#"{"actions":[{"type":"key","actions":[{"type":"keyDown","value":"a"}]}]}"#, false),
         ])
     func gestures(body: String?, mayTap: Bool) throws {
         let marks = try ImportedMarks(Self.gesture(body), .appium)
         #expect(marks.lines == (mayTap ? ["1 tap - 05:10:32.000000000…05:10:32.100999999 uncertain=true"] : []))
         #expect(
-            marks.remarks == (mayTap ? ["1@1 a gesture by coordinates, which may be a tap: a mark without target"] : []))
+            marks.remarks == (mayTap ? ["1@1 a gesture by coordinates, which may be a tap: a mark without target"] : [])
+        )
         #expect(marks.reading.otherSteps.map(\.name) == (mayTap ? [] : ["gesture"]))
     }
 

@@ -220,7 +220,8 @@ import WireFormats
         return try ImportedMarks(text, .getevent).reading.receipts
     }
 
-    @Test("a clock that was set on: what it stamped before keeps its own bound", arguments: [251, 999, 5_000] as [Int64])
+    @Test(
+        "a clock that was set on: what it stamped before keeps its own bound", arguments: [251, 999, 5_000] as [Int64])
     func setForward(step: Int64) throws {
         let offset = try #require(try ClockOffset(probes: [], receipts: Self.ticks(step: step)))
         for (device, host) in [
@@ -235,7 +236,8 @@ import WireFormats
         }
     }
 
-    @Test("a fast line bounds the slow ones around it, as long as it is no step", arguments: [(250, true), (251, false)])
+    @Test(
+        "a fast line bounds the slow ones around it, as long as it is no step", arguments: [(250, true), (251, false)])
     func narrowing(drop: Int64, isNarrowed: Bool) throws {
         let offset = try #require(try ClockOffset(probes: [], receipts: Self.ticks(step: 0, drop: drop)))
         let span = try offset.reference(Self.span(105 * Self.second), line: 1)

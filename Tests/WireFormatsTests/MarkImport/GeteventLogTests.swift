@@ -131,8 +131,10 @@ import WireFormats
 
     @Test("sideways too, and with BTN_TOUCH alone")
     func scrollsOfAnotherKind() throws {
-        let sideways = Self.moving([2_000, 500]).replacing("POSITION_X", with: "T").replacing("POSITION_Y", with: "POSITION_X")
-            .replacing("ABS_T", with: "ABS_MT_POSITION_Y").replacing("MT_T ", with: "MT_POSITION_Y ")
+        let sideways = Self.moving([2_000, 500]).replacing("POSITION_X", with: "T").replacing(
+            "POSITION_Y", with: "POSITION_X"
+        )
+        .replacing("ABS_T", with: "ABS_MT_POSITION_Y").replacing("MT_T ", with: "MT_POSITION_Y ")
         #expect(try ImportedMarks(sideways, .getevent).reading.marks.map(\.mark.target) == [.other])
         let single = """
             [ 1.000000] EV_ABS ABS_X 00000010

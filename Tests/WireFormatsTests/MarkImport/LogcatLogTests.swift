@@ -93,8 +93,14 @@ import WireFormats
         #expect(fromShell.lines == [])
         #expect(fromShell.remarks == ["1@1 a web page was opened from the shell, not by an app; no mark"])
         #expect(try judged("uid 10234", "uid 20001").lines.count == 1)
+        let chooser = try judged("com.android.chrome/", "com.android.intentresolver/")
+        #expect(chooser.remarks == ["1@1 a choice of browsers was shown: which opened, and when, is not known"])
+        #expect(try judged("com.android.chrome/", "com.android.chromeless/").lines == [])
+        #expect(try judged("com.android.chrome/", "com.brave.browser_beta/").lines.count == 1)
         #expect(try judged("cmp=com.android.chrome/com.google.android.apps.chrome.Main ", "").lines == [])
-        for browser in ["org.mozilla.firefox", "com.sec.android.app.sbrowser", "com.chrome.beta", "com.opera.mini.native"] {
+        for browser in [
+            "org.mozilla.firefox", "com.sec.android.app.sbrowser", "com.chrome.beta", "com.opera.mini.native",
+        ] {
             #expect(
                 try judged("com.android.chrome", browser).lines == [
                     "1 opened - 05:10:31.123000000…05:10:31.123999999 package=\(browser)"
