@@ -207,8 +207,14 @@ struct TraceFactsMaker {
             switch session.purpose(of: request) {
             case .image: continue
             case .telemetry: traffic.telemetry.insert(kind)
-            case .projection, .session, .home, .allowed, .other: traffic.counts[kind, default: 0] += 1
+            case .projection, .session, .home, .homeElsewhere, .allowed, .other: traffic.counts[kind, default: 0] += 1
             }
+        }
+        let watch = Watch(
+            after: mark, for: window,
+            sign: session.firstRequest(after: mark) { [.projection, .home].contains(session.purpose(of: $0)) }, session)
+        let unsure = session.appRequests(from: watch.from, until: watch.until).first {
+            !watch.holds($0.started.time) && session.purpose(of: $0) != .image
         }
         traffic.gap = gap { judgement in
             if let next, next.span.earliest < end {
@@ -220,6 +226,11 @@ struct TraceFactsMaker {
                 judgement.doubt(
                     "trace-ended", "the trace ends within \(window) of \(mark.kind.rawValue)",
                     remedy: "record for \(window) after \(mark.kind.rawValue), in every run")
+            }
+            if let unsure {
+                watch.doubt(
+                    "\(unsure.subject(session.redactor)) was sent about when the time after \(mark.kind.rawValue) began or ended",
+                    &judgement)
             }
             session.doubtUnread(from: start, until: end, &judgement)
         }

@@ -42,7 +42,7 @@ import Testing
 
     @Test(
         arguments: [
-            (.share, 3.1, .fail), (.share, 3.14, .fail), (nil, 3.12, .fail), (.neutral, 3.12, .inconclusive),
+            (.share, 3.1, .fail), (.share, 3.14, .fail), (nil, 3.12, .inconclusive), (.neutral, 3.12, .inconclusive),
             (.share, 3.099, .inconclusive), (.share, 3.141, .inconclusive),
         ] as [(Mark.Target?, Double, Verdict)])
     func onlyAShareTapBetweenTheTwoTellsThatItWasRead(target: Mark.Target?, at time: Double, verdict: Verdict) throws {

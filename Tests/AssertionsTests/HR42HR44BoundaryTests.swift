@@ -60,6 +60,71 @@ import Testing
         #expect(tapped.verdict == .pass, "a tap leaves nothing: \(tapped)")
     }
 
+    /// What HR-06 asks for at a call to action, and what may be fetched when sharing, refreshes nothing.
+    @Test(
+        arguments: [
+            (.cta, 62.001, "left-again"), (.cta, 62, "left-again"), (.cta, 61.999, nil), (.share, 62.2, "left-again"),
+            (.neutral, 62.2, "left-again"), (nil, 62.2, "left-again"), (.policy, 62.2, nil), (.other, 62.2, nil),
+        ] as [(Mark.Target?, Double, String?)]) func whatATapFetchesIsNoRefresh(
+            target: Mark.Target?, time: Double, code: String?
+        ) throws
+    {
+        let result = try judge {
+            $0.tap(target, at: 62)
+            $0.fetch(at: time)
+        }
+        #expect(result.reason?.code == code && result.violations == [], "\(result)")
+        #expect((result.verdict == .pass) == (code == nil), "\(result)")
+    }
+
+    @Test func aTapBehindAnotherCountsToo() throws {
+        let result = try judge {
+            $0.tap(.other, at: 61)
+            $0.tap(.cta, at: 62)
+            $0.fetch(at: 62.2)
+        }
+        #expect(result.reason?.code == "left-again", "\(result)")
+        #expect(result.sentence.contains("2 s after the foreground mark"), "\(result)")
+    }
+
+    /// A call to action in the mark's own moment may be what brought the app back; one before it fetched long ago.
+    @Test(arguments: [(60.0, "left-again"), (59.999, nil)] as [(Double, String?)])
+    func onlyTapsAfterComingBackCount(tap: Double, code: String?) throws {
+        let result = try judge {
+            $0.tap(.cta, at: tap)
+            $0.fetch(at: 60.5)
+        }
+        #expect(result.reason?.code == code, "\(result)")
+    }
+
+    /// Nothing was fetched at all: neither for the tap nor for coming back.
+    @Test(arguments: [(65.0, "left-again"), (65.001, nil)] as [(Double, String?)])
+    func aTapIsNoExcuseForFetchingNothing(time: Double, code: String?) throws {
+        let result = try judge {
+            $0.tap(.cta, at: 62)
+            $0.fetch(at: time, took: 0)
+        }
+        #expect(result.reason?.code == code && result.violations == (code == nil ? ["no-refresh"] : []), "\(result)")
+    }
+
+    /// The tap's mark may be late: what came before it may be the tap's. Where the tap has its own, it is the refresh.
+    @Test(
+        arguments: [
+            (60.999, false, true, nil), (61, false, true, "left-again"), (64, false, true, "left-again"),
+            (61, true, true, nil), (64.001, false, true, "left-again"), (63.949, false, false, nil),
+            (63.95, false, false, "left-again"),
+        ] as [(Double, Bool, Bool, String?)]) func theTapsMarkMayBeLate(
+            time: Double, isFetchedAgain: Bool, isByHand: Bool, code: String?
+        ) throws
+    {
+        let result = try judge {
+            $0.fetch(at: time, took: 0)
+            $0.mark(.tap, .cta, at: 64, by: isByHand ? .person : .script, onTraceClock: isByHand)
+            if isFetchedAgain { $0.fetch(at: 64.2, took: 0) }
+        }
+        #expect(result.reason?.code == code && (result.verdict == .pass) == (code == nil), "\(result)")
+    }
+
     @Test(arguments: [(64.999, "left-again"), (65, nil)]) func leavingAtTheDeadlineIsNoExcuse(
         time: Double, code: String?
     ) throws {
@@ -116,6 +181,30 @@ import Testing
         session.mark(.tap, .other, at: 70, id: "x", phase: .pre)
         session.mark(.end, at: 90)
         #expect(try session.judge()["HR-43"].verdict == .notApplicable)
+    }
+
+    /// A tap a second after coming back leaves the half minute unwatched.
+    @Test(arguments: [(61.0, "observed only 1 s after coming back, not 30 s"), (90, nil)] as [(Double, String?)])
+    func howLongWasWatchedIsSaid(tap: Double, words: String?) throws {
+        let result = try ScriptedSession.result("HR-43", end: 200) {
+            $0.mark(.foreground, at: 60)
+            $0.tap(.other, at: tap)
+        }
+        #expect(
+            result.verdict == .pass && result.assumptions.map(\.sentence) == [words].compactMap(\.self), "\(result)")
+    }
+
+    /// A picture of a collector's tells what its query says.
+    @Test func aCollectorsPictureIsNoImage() throws {
+        func sent(_ url: String) throws -> RuleResult {
+            try ScriptedSession.result("HR-43", end: 200) {
+                $0.mark(.foreground, at: 60)
+                $0.exchange(.app, "GET", url, at: 61, responseHeaders: [("content-type", "image/gif")])
+            }
+        }
+        #expect(
+            try sent("https://api2.amplitude.com/p.gif?event=app_return&item=shoes").violations == ["unlisted-request"])
+        #expect(try sent("https://cdn.example/p.gif?event=app_return&item=shoes").verdict == .pass)
     }
 
     /// Four characters are enough for an id, where it stands beside an outcome; three stand for too much else.
@@ -185,6 +274,24 @@ import Testing
         session.mark(.foreground, at: mark)
         Self.poll(&session, [35, 45, 55])
         session.mark(.end, at: 90)
+        #expect(try session.judge()["HR-44"].violations == kinds)
+    }
+
+    /// A poll with one request more right after the first, one that begins late, and one with a pause; against a few
+    /// requests of which some happen to be even.
+    @Test(
+        arguments: [
+            ([20, 20.1, 26, 32, 38], ["periodic"]), ([20, 20.249, 26, 32, 38], ["periodic"]),
+            ([20, 26, 32, 38, 85, 88], ["periodic"]), ([20, 26, 32, 40, 85, 88], []),
+            ([20, 26, 32, 38, 85, 88, 89, 90], ["periodic"]), ([20, 26, 32, 38, 85, 88, 89, 90, 92], []),
+            ([20, 26, 32, 80, 99], []), ([20, 20.1, 20.2, 60], []), ([20, 20.1, 40], []),
+            ([20, 20.1, 40, 60], ["periodic"]),
+        ] as [([Double], [String])]) func aPollAmongOtherRequestsIsOne(times: [Double], kinds: [String]) throws
+    {
+        var session = ScriptedSession.upToTap()
+        session.mark(.background, at: 10)
+        Self.poll(&session, times)
+        session.mark(.end, at: 190)
         #expect(try session.judge()["HR-44"].violations == kinds)
     }
 

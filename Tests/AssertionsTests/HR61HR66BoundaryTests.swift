@@ -131,16 +131,124 @@ import Testing
         #expect(unmarked.assumptions.map(\.code).contains("return-by-user"))
     }
 
-    /// A tap comes up to ten seconds before its page, and the app's word up to ten after it.
-    @Test(arguments: [
-        (Mark.Kind.tap, 60.0, true), (.tap, 59.999, false), (.tap, 70, true), (.tap, 70.001, false),
-        (.return, 80, true), (.return, 80.001, false),
-    ]) func theMarkBesideTheReturnIsTheReturns(kind: Mark.Kind, time: Double, isOfPerson: Bool) throws {
+    /// A tap comes up to ten seconds before its page.
+    @Test(arguments: [(60.0, true), (59.999, false), (70, true), (70.001, false)])
+    func theTapBesideTheReturnIsThePersons(time: Double, isOfPerson: Bool) throws {
         let result = try judge {
-            if kind == .tap { $0.tap(.return, at: time) } else { $0.mark(kind, at: time) }
+            $0.tap(.return, at: time)
             $0.browse(Self.back, at: 70, headers: Self.ofChia)
         }
         #expect(result.violations == (isOfPerson ? [] : ["automatic-return"]), "\(result)")
+    }
+
+    /// That the app came back says nothing of who brought it back: two seconds before the page, up to ten after it.
+    @Test(arguments: [
+        (68.0, true), (67.999, false), (80, true), (80.001, false),
+    ]) func theAppsWordIsNoTap(time: Double, isDoubt: Bool) throws {
+        let result = try judge {
+            $0.browse("https://chia.health/start", at: 6, headers: [("sec-fetch-user", "?1")])
+            $0.mark(.return, at: time)
+            $0.browse(Self.back, at: 70, headers: Self.ofChia)
+        }
+        #expect(result.reason?.code == (isDoubt ? "no-tap-mark" : nil), "\(result)")
+        #expect(result.violations == (isDoubt ? [] : ["automatic-return"]), "\(result)")
+        let byUser = try judge {
+            $0.browse(Self.back, at: 70, headers: Self.ofChia + [("sec-fetch-user", "?1")])
+            $0.mark(.return, at: time)
+        }
+        #expect(byUser.verdict == .pass && byUser.assumptions.map(\.code).contains("return-by-user"), "\(byUser)")
+    }
+
+    /// Safari has no Sec-Fetch-User: that it is not there tells something only of a browser that sends it.
+    @Test(arguments: ["elsewhere", "to another site", "on a subresource", "never"])
+    func withoutTheFieldNothingTellsOfAPerson(sent: String) throws {
+        let result = try judge {
+            switch sent {
+            case "elsewhere": $0.browse("https://chia.health/start", at: 6, headers: [("sec-fetch-user", "?1")])
+            case "to another site": $0.browse("https://news.example/", at: 6, headers: [("sec-fetch-user", "?1")])
+            case "on a subresource":
+                $0.exchange(.app, "GET", "https://news.example/", at: 6, headers: [("sec-fetch-user", "?1")])
+            default: break
+            }
+            $0.browse(Self.back, at: 70, headers: Self.ofChia)
+        }
+        let isKnown = sent == "elsewhere" || sent == "to another site"
+        #expect(result.violations == (isKnown ? ["automatic-return"] : []), "\(sent): \(result)")
+        #expect(result.reason?.code == (isKnown ? nil : "no-tap-mark"), "\(sent): \(result)")
+    }
+
+    /// The page that the app had opened sends the browser on: nobody has tapped anything on it.
+    @Test(arguments: [("none", true), ("same-origin", false)]) func aRedirectOfTheOpeningIsAutomatic(
+        site: String, isAutomatic: Bool
+    ) throws {
+        let result = try judge {
+            $0.browse(
+                "https://chia.health/expired", at: 40, status: 302, headers: [("sec-fetch-site", site)],
+                responseHeaders: [("location", "https://www.partner.example/callback")])
+            $0.browse("https://www.partner.example/callback", at: 40.2, headers: [("sec-fetch-site", site)])
+        }
+        #expect(result.violations == (isAutomatic ? ["automatic-return"] : []), "\(result)")
+    }
+
+    /// That a person opened the first page says nothing of who left it.
+    @Test(arguments: [nil, "https://chia.health/"]) func aRedirectOfTheOpeningIsNoPersons(referer: String?) throws {
+        let result = try judge {
+            $0.browse(
+                "https://chia.health/expired", at: 40, status: 302, headers: [("sec-fetch-user", "?1")],
+                responseHeaders: [("location", Self.back)])
+            $0.browse(
+                Self.back, at: 40.2, headers: [("sec-fetch-user", "?1")] + (referer.map { [("referer", $0)] } ?? []))
+        }
+        #expect(result.violations == (referer == nil ? ["automatic-return"] : []), "\(result)")
+    }
+
+    @Test func anotherProgramIsNoPageOfChias() throws {
+        let result = try judge {
+            $0.browse(
+                "https://www.partner.example/callback?o=1", at: 60,
+                headers: [("sec-fetch-site", "cross-site"), ("referer", "android-app://health.example.shop/")])
+        }
+        #expect(result.verdict == .pass, "\(result)")
+    }
+
+    /// A page that hides its address sends the browser to the partner.
+    @Test(
+        arguments: [
+            (["sec-fetch-site": "cross-site"], "initiator-unknown"), ([:], nil),
+            (["sec-fetch-site": "same-origin"], nil), (["sec-fetch-site": "same-site"], nil),
+            (["sec-fetch-site": "cross-site", "sec-fetch-user": "?1"], nil),
+            (["sec-fetch-site": "cross-site", "referer": "https://search.example/"], nil),
+            (["sec-fetch-site": "cross-site", "origin": "https://search.example"], nil),
+        ] as [([String: String], String?)]) func aNavigationOfNobodyKnowsWhom(
+            headers: [String: String], code: String?
+        ) throws
+    {
+        let result = try judge {
+            $0.browse(
+                "https://www.partner.example/callback?o=1", at: 60, headers: headers.sorted { $0.key < $1.key })
+        }
+        #expect(result.reason?.code == code && result.violations == [], "\(headers): \(result)")
+    }
+
+    @Test func aBrowserThatTellsNothingOfTheSite() throws {
+        let result = try judge {
+            $0.exchange(
+                .nobody, "GET", "https://www.partner.example/callback?o=1", at: 60,
+                headers: [
+                    ("user-agent", ScriptedSession.safari), ("accept", "text/html"), ("accept-language", "en"),
+                    ("accept-encoding", "gzip"),
+                ])
+        }
+        #expect(result.reason?.code == "initiator-unknown", "\(result)")
+    }
+
+    @Test func theTapMakesItThePersonsToo() throws {
+        let result = try judge {
+            $0.tap(.return, at: 59)
+            $0.browse(
+                "https://www.partner.example/callback?o=1", at: 60, headers: [("sec-fetch-site", "cross-site")])
+        }
+        #expect(result.verdict == .pass && result.sentence.contains("1 return by the person"), "\(result)")
     }
 
     /// A document that no page asked for, and that is no page: a HEAD of the browser's own.
@@ -163,7 +271,7 @@ import Testing
     /// What the browser fetches ahead by itself, of no page, is no callback; and a HEAD for a picture is a picture.
     @Test func whatNoPageStartedIsNoCallback() throws {
         let ahead = try judge {
-            $0.browse(Self.back, at: 60, headers: [("sec-purpose", "prefetch")])
+            $0.browse(Self.back, at: 60, headers: [("sec-purpose", "prefetch"), ("sec-fetch-site", "none")])
         }
         #expect(ahead.verdict == .pass, "\(ahead)")
         let picture = try judge {

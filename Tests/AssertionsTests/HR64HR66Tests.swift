@@ -188,7 +188,10 @@ import Testing
     // MARK: navigations
 
     @Test func aReturnWithoutATapIsAutomatic() throws {
-        let result = try judge { $0.browse("https://www.partner.example/", at: 40, headers: [Self.fromChia]) }
+        let result = try judge {
+            $0.browse("https://chia.health/start", at: 39, headers: [("sec-fetch-user", "?1")])
+            $0.browse("https://www.partner.example/", at: 40, headers: [Self.fromChia])
+        }
         #expect(result.violations == ["automatic-return"], "\(result)")
         let redirect = try judge {
             $0.browse(
@@ -207,13 +210,6 @@ import Testing
                 $0.browse("https://www.partner.example/", at: 40, headers: [Self.fromChia])
             }
             #expect(result.verdict == verdict, "\(tap): \(result)")
-        }
-        for (mark, verdict) in [(38.1, Verdict.pass), (37.9, .fail), (49.9, .pass), (50.1, .fail)] {
-            let result = try judge {
-                $0.mark(.return, at: mark)
-                $0.browse("https://www.partner.example/", at: 40, headers: [Self.fromChia])
-            }
-            #expect(result.verdict == verdict, "\(mark): \(result)")
         }
     }
 

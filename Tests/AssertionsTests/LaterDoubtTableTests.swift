@@ -24,6 +24,7 @@ import Testing
         session.mark(.foreground, at: 60)
         session.projection(at: 60.5)
         session.mark(.background, at: 100)
+        session.tap(.return, at: 129.5)
         session.browse(
             "https://www.partner.example/home", at: 130,
             headers: [("referer", "https://chia.health/"), ("sec-fetch-site", "cross-site")])

@@ -339,6 +339,27 @@ import Testing
         #expect(try Self.result("HR-43", [whole, dark]).reason?.code == "no-keys")
     }
 
+    /// Whether what was sent between the key and the projection came after coming back can't be told.
+    @Test(
+        arguments: [
+            (1.0, true, "late-mark"), (5.1, true, nil), (1, false, nil), (-3.0, true, "late-mark"), (-3.001, true, nil),
+        ]
+            as [(Double, Bool, String?)])
+    func whatIsSentAroundAKeyPressIsNotCompared(delay: Double, isByHand: Bool, code: String?) throws {
+        let runs = try ["a", "b"].map { outcome in
+            try Self.run(["outcome": outcome]) {
+                Self.share(&$0, at: 4)
+                $0.mark(.background, at: 5)
+                $0.mark(.foreground, at: 25, by: isByHand ? .person : .script)
+                $0.projection(at: 30)
+                Self.event(&$0, at: 25 + delay)
+                $0.mark(.end, at: 400)
+            }
+        }
+        let result = try Self.result("HR-43", runs)
+        #expect(result.reason?.code == code && (result.verdict == .pass) == (code == nil), "\(result)")
+    }
+
     // MARK: HR-62
 
     private static func returned(

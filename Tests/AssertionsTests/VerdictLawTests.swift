@@ -148,6 +148,44 @@ import Testing
 
     // MARK: marks that can't be relied on
 
+    /// Rules of coming back and of returns rest on their marks as those of taps do.
+    @Test(arguments: [
+        "HR-01", "HR-02", "HR-04", "HR-14", "HR-22", "HR-26", "HR-27", "HR-34", "HR-42", "HR-43", "HR-44", "HR-64",
+        "HR-65", "HR-66",
+    ]) func rulesThatRestOnMarks(id: String) throws {
+        let rule = try #require(RuleCatalogue.all.first { $0.id == id })
+        let unreadable = Self.session { $0.unreadableMarks = ["packet 7"] }
+        #expect(Self.result(of: rule, in: unreadable, Self.err).reason?.code == "unreadable-mark")
+        #expect(Self.result(of: rule, Self.err).verdict == .fail)
+    }
+
+    /// A click that perhaps was made, and what it would excuse: nothing that had come before it.
+    @Test(
+        arguments: [
+            ("HR-17", 10.0, "generic-tap-mark"), ("HR-17", 10.001, nil), ("HR-43", 10, "generic-tap-mark"),
+            ("HR-65", 9, "generic-tap-mark"), ("HR-26", 9, nil), ("HR-66", 9, nil), ("HR-05", 9, nil),
+            ("HR-01", 9, nil),
+            ("HR-02", 9, nil),
+        ] as [(String, Double, String?)]) func aTapThatPerhapsWasMadeMayExcuse(
+            id: String, tap: Double, code: String?
+        ) throws
+    {
+        let rule = try #require(RuleCatalogue.all.first { $0.id == id })
+        let session = Self.session { $0.mark(.tap, at: tap, until: 30, attributes: ["uncertain": "true"]) }
+        let evidence = Evidence(label: "x", packets: [], span: TimeSpan(ScriptedSession.instant(10)), subject: "x")
+        func fail(_ judgement: inout Judgement) { judgement.violation("e", "an error", evidence: [evidence]) }
+        let result = Self.result(of: rule, in: session, fail)
+        #expect(result.reason?.code == code && (result.verdict == .fail) == (code == nil), "\(result)")
+        let named = Self.session { $0.mark(.tap, .share, at: tap) }
+        #expect(Self.result(of: rule, in: named, fail).verdict == .fail)
+        let unnamed = Self.session {
+            $0.tap(nil, at: tap)
+            $0.tap(.share, at: 1)
+        }
+        #expect(Self.result(of: rule, in: unnamed, fail).verdict == .fail)
+        #expect(Self.result(of: rule, in: session) { $0.exercised() }.verdict == .pass)
+    }
+
     @Test func aBadMarkMayExcuseAViolationOfOrder() {
         let unreadable = Self.session { $0.unreadableMarks = ["packet 7"] }
         let stray = Self.session { $0.tap(.other, at: -1_000) }
@@ -155,7 +193,8 @@ import Testing
         #expect(Self.result(of: order, in: unreadable, Self.err).reason?.code == "unreadable-mark")
         #expect(Self.result(of: order, in: stray, Self.err).reason?.code == "marks-inconsistent")
         #expect(Self.result(of: order, Self.err).verdict == .fail)
-        #expect(Self.result(in: unreadable, Self.err).verdict == .fail, "a rule that needs no marks")
+        let unmarked = NoProbeOfHandoffURL.description
+        #expect(Self.result(of: unmarked, in: unreadable, Self.err).verdict == .fail, "a rule that needs no marks")
         let idle = Self.result(of: order, in: unreadable) { $0.information("i", "something", evidence: []) }
         #expect(idle.verdict == .notApplicable, "information is no violation")
     }

@@ -16,6 +16,8 @@ struct Foreground: Hashable, Sendable {
     var isAfterHandoff: Bool
     /// The next mark after which what the app sends has another cause: a tap, or the app left again.
     var next: Mark?
+    /// The next mark by which the app was left: the same without taps.
+    var left: Mark?
 }
 
 /// Marks and projections to moments of coming back.
@@ -41,14 +43,20 @@ struct ForegroundFinder {
         var screen: Foreground.Screen?
         var found: [Foreground] = []
         var open: [Int] = []
+        var present: [Int] = []
         for (time, event) in timeline {
             guard case .mark(let mark) = event else {
                 if case .projection(let item) = event { screen = .item(item) }
                 continue
             }
+            if let index = open.last, isAnotherWord(mark, for: found[index]) { continue }
             if Foreground.ends.contains(mark.kind) {
                 for index in open { found[index].next = mark }
                 open = []
+                if mark.kind != .tap {
+                    for index in present { found[index].left = mark }
+                    present = []
+                }
             }
             switch mark.kind {
             case .launch, .kill: screen = nil
@@ -61,6 +69,7 @@ struct ForegroundFinder {
                 let next = returns.partitioningIndex { $0 >= time }
                 let leadsHome = next < returns.count && returns[next].nanoseconds(since: time) <= returnWindow.count
                 open.append(found.count)
+                present.append(found.count)
                 found.append(
                     Foreground(
                         mark: mark, screen: Self.screen(mark, screen, leadsHome: leadsHome),
@@ -69,6 +78,17 @@ struct ForegroundFinder {
             }
         }
         return found
+    }
+
+    /// Whether a mark tells of a coming back that is marked already: by the view and by the app, or by two sources.
+    private static func isAnotherWord(_ mark: Mark, for known: Foreground) -> Bool {
+        guard mark.kind == .foreground || mark.kind == .restore, item(of: mark) == nil,
+            mark.attributes["screen"] == nil,
+            mark.span.earliest.nanoseconds(since: known.mark.span.earliest) <= returnWindow.count
+        else { return false }
+        // A view that is restored is one where nothing was known of any.
+        if case .other = known.screen { return mark.kind == .foreground }
+        return true
     }
 
     /// What the mark itself says of the screen counts most.

@@ -111,6 +111,8 @@ struct LoggedRequest: Hashable, Sendable {
     /// What a browser tells of the page that asked for something.
     struct PageSigns: Hashable, Sendable {
         var refererHost: HostName?
+        /// Whether another program handed the address over, and says so (`Referer: android-app://…`).
+        var isOfProgram: Bool
         var originHost: HostName?
         var fetchDestination: String?
         var fetchMode: String?
@@ -156,6 +158,7 @@ extension LoggedRequest.PageSigns {
     init?(_ request: Request) {
         let fields = request.fields
         refererHost = fields.first("referer").flatMap { WebAddress($0)?.host }
+        isOfProgram = fields.first("referer")?.hasPrefix("android-app://") ?? false
         originHost = fields.first("origin").flatMap { WebAddress($0)?.host }
         fetchDestination = fields.first("sec-fetch-dest")
         fetchMode = fields.first("sec-fetch-mode")

@@ -35,7 +35,15 @@ struct MarkBook: Sendable {
     /// Marks by what they say, in order of time.
     struct Reading: Sendable {
         var marks: [Mark] = []
+        /// Taps that were made.
         var taps: [Tap] = []
+        /// Taps on what acts, in order of time; those that nothing names only where none is named.
+        var actions: [Tap] = []
+        /// Taps on the share action, in order of time; those that nothing names only where none is named so.
+        var shares: [Tap] = []
+        /// Taps that may have been on what acts, but permit nothing: they perhaps were not made, or nothing names them though
+        /// others are named.
+        var unsureTaps: [Tap] = []
         /// Sentences about marks that contradict each other (HC-04).
         var conflicts: [String] = []
         /// Taps that lie outside the time of the trace: a clock or a time zone is wrong, or it is another run's file.
@@ -116,18 +124,41 @@ struct MarkBook: Sendable {
         for mark in kept where mark.phase == .pre && mark.kind == .tap {
             reading.tell("mark \"\(mark.id ?? "?")\" has a \"pre\" but no \"post\"")
         }
-        reading.marks = kept.filter { $0.kind != .withdraw }
+        let uncertain = kept.filter(Self.isUncertain)
+        reading.marks = kept.filter { $0.kind != .withdraw && !Self.isUncertain($0) }
         for mark in reading.marks where mark.kind == .scenario {
             reading.attributes.merge(mark.attributes) { _, new in new }
             if let name = mark.name { reading.attributes["scenario"] = name }
         }
         reading.taps = Self.taps(reading.marks, timing, firstReaction)
+        let acting = reading.taps.filter(\.isAction).sorted { $0.span.earliest < $1.span.earliest }
+        let named = acting.filter { $0.target != nil }
+        reading.actions = named.isEmpty ? acting : named
+        reading.shares = acting.filter { $0.target == .share }
+        if reading.shares.isEmpty { reading.shares = acting.filter { $0.target == nil } }
+        let known = reading.taps.filter { $0.target != nil }
+        reading.unsureTaps = Self.taps(uncertain, timing, firstReaction)
+        if !named.isEmpty {
+            reading.unsureTaps += acting.filter { tap in
+                tap.target == nil && !known.contains { Self.isSameTap(tap, $0) }
+            }
+        }
         if let trace {
-            for mark in reading.marks where mark.kind == .tap {
+            for mark in reading.marks + uncertain where mark.kind == .tap {
                 reading.tellIfStray(mark, trace)
             }
         }
         return reading
+    }
+
+    /// Whether a mark says of a tap that it perhaps was not made: importers write so of what a log does not confirm.
+    private static func isUncertain(_ mark: Mark) -> Bool {
+        mark.kind == .tap && mark.attributes["uncertain"] == "true"
+    }
+
+    /// Whether a tap that nothing names is one that another source of marks names.
+    private static func isSameTap(_ tap: Tap, _ named: Tap) -> Bool {
+        !tap.isByHand && named.reach <= tap.last && tap.reach <= named.last
     }
 
     private static func isEarlier(_ left: Mark, _ right: Mark) -> Bool {
@@ -172,6 +203,7 @@ struct MarkBook: Sendable {
             let target = mark.target.map { "tap:\($0.rawValue)" } ?? "tap"
             let tap = Tap(
                 target: mark.target, span: span, clockBound: clockBound(mark, timing), isByHand: isByHand,
+                isUncertain: isUncertain(mark),
                 item: mark.attributes["item"] ?? mark.attributes["catalogId"], account: account,
                 evidence: Evidence(
                     label: "\(target) mark", packets: mark.packet.map { [$0.number] } ?? [], span: span,

@@ -85,6 +85,12 @@ extension Session {
         return redirects[address] == nil
     }
 
+    /// Why a further opening may be a reload, in words; nil when nothing says so.
+    func perhapsReload(_ record: RequestRecord) -> String? {
+        if record.revalidates { return "carries Cache-Control as a browser's reload does" }
+        return index.mayBeReload(at: record.started.time) ? "comes just before a reload that was marked by hand" : nil
+    }
+
     /// Whether a fault that the recorder injected spoilt a request: its repeat is not a second one.
     func metFault(_ record: RequestRecord) -> Bool {
         guard record.status == 0 || record.status >= 400 || record.end != .complete else { return false }

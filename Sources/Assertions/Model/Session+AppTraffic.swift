@@ -5,6 +5,8 @@ extension Session {
     /// What a request of the app is for, as far as its address tells.
     enum Purpose: Hashable {
         case projection, session, image, home
+        /// A template of the home's, on a host that is not the partner's.
+        case homeElsewhere
         /// A template under `requests: foreground-allow`.
         case allowed
         case telemetry
@@ -29,12 +31,18 @@ extension Session {
         {
             return .projection
         }
-        if policy.requests.home.contains(where: { $0.matches(method: request.method, path: path) }) { return .home }
+        let role = role(of: request.host)
+        let isTelemetry = LeakRules.isTelemetry(request.host, self)
+        if !isTelemetry, policy.requests.home.contains(where: { $0.matches(method: request.method, path: path) }) {
+            return role.isPartners || policy.hosts.partner.isEmpty ? .home : .homeElsewhere
+        }
         if policy.requests.foregroundAllow.contains(where: { $0.matches(method: request.method, path: path) }) {
             return .allowed
         }
-        if role(of: request.host) == .partnerAssets || request.isImage || Self.isImagePath(path) { return .image }
-        return LeakRules.isTelemetry(request.host, self) ? .telemetry : .other
+        if role == .partnerAssets { return .image }
+        // A collector's picture tells what its query says.
+        if isTelemetry { return .telemetry }
+        return request.isImage || Self.isImagePath(path) ? .image : .other
     }
 
     static func isImagePath(_ path: String) -> Bool {
@@ -173,6 +181,15 @@ extension Session {
             remedy: Self.remedy(.undecodableContent))
     }
 
+    /// A request for the home's path on a host that nothing calls the partner's.
+    func doubtHomeElsewhere(_ request: LoggedRequest, _ judgement: inout Judgement) {
+        let host = request.host?.text ?? "?"
+        judgement.doubt(
+            "policy-mismatch",
+            "\(request.subject(redactor)) matches requests: home, on a host that the policy does not name as the partner's",
+            remedy: "add to \(policyLine), if it is the partner's:  hosts: {partner: [\(redactor.host(host))]}")
+    }
+
     /// A request of which nothing tells whether the app sent it.
     func doubtSender(_ request: LoggedRequest, _ judgement: inout Judgement) {
         judgement.doubt(
@@ -184,6 +201,11 @@ extension Session {
     func assumeWatched(_ length: Nanoseconds, since instant: Instant, _ what: String, _ judgement: inout Judgement) {
         let observed = Nanoseconds(ended.nanoseconds(since: instant))
         guard observed < length else { return }
+        assumeWatched(observed, of: length, what, &judgement)
+    }
+
+    /// Something was watched for less than `length`.
+    func assumeWatched(_ observed: Nanoseconds, of length: Nanoseconds, _ what: String, _ judgement: inout Judgement) {
         judgement.assume("observed-only", "observed only \(max(observed, Nanoseconds(0))) after \(what), not \(length)")
     }
 }

@@ -145,7 +145,7 @@ struct Session {
     var leadingTaps: [Tap] {
         var leading: [Tap] = []
         var last: Tap?
-        for tap in taps.filter(\.isAction).sorted(by: { $0.span.earliest < $1.span.earliest }) {
+        for tap in marks.actions {
             let isFurther = last.map { tap.repeats($0, within: policy.timing.doubleTap) } ?? false
             let joins =
                 (tap.target == .share || tap.target == nil)
@@ -215,6 +215,16 @@ struct Burst: Hashable, Sendable {
     /// From the first to the last tap.
     var length: Nanoseconds { Nanoseconds(max(0, lastTap.span.earliest.nanoseconds(since: started))) }
     var evidence: [Evidence] { taps.map(\.evidence) }
+
+    /// Whether somebody tapped twice: two sources of marks may tell of one tap, on two clocks, or one with an interval around
+    /// the other's moment.
+    var isDoubled: Bool {
+        Dictionary(grouping: taps, by: \.clockBound).values.contains { taps in
+            zip(taps, taps.dropFirst()).contains { one, other in
+                one.isByHand || one.span == other.span || one.span.latest < other.span.earliest
+            }
+        }
+    }
 
     /// `2 taps within 180 ms`.
     var words: String { taps.count == 1 ? "1 tap" : "\(taps.count) taps within \(length)" }

@@ -20,6 +20,8 @@ struct SessionIndex: Sendable {
     /// Moments of `reload` marks, in order, and of what ends their reach: a tap, and whatever lets the app act again.
     private let reloads: [Instant]
     private let reloadEnds: [Instant]
+    /// Moments of those that were made by hand.
+    private let handReloads: [Instant]
     /// Moments of taps that act, in order.
     private let actions: [Instant]
     /// Hosts of attempts.
@@ -54,10 +56,11 @@ struct SessionIndex: Sendable {
         marks: MarkBook.Reading
     ) {
         reloads = marks.marks.filter { $0.kind == .reload }.map(\.span.earliest).sorted()
+        handReloads = marks.marks.filter { $0.kind == .reload && $0.by == .person }.map(\.span.earliest)
         reloadEnds =
             (marks.taps.map(\.span.earliest)
             + marks.marks.filter { Self.starts.contains($0.kind) }.map(\.span.earliest)).sorted()
-        actions = marks.taps.filter(\.isAction).map(\.span.earliest).sorted()
+        actions = marks.actions.map(\.span.earliest)
         attemptHosts = Set(attempts.compactMap(\.host))
         attemptMessages = Set(attempts.flatMap(\.messages).map(\.record.id))
         projectionExchanges = Set(projections.map(\.record.id))
@@ -112,6 +115,11 @@ struct SessionIndex: Sendable {
         guard next > 0 else { return false }
         let end = reloadEnds.partitioningIndex { $0 > reloads[next - 1] }
         return end >= reloadEnds.count || reloadEnds[end] > instant
+    }
+
+    /// Whether a `reload` mark made by hand follows so soon that it may be late.
+    func mayBeReload(at instant: Instant) -> Bool {
+        handReloads.contains { $0 > instant && $0.nanoseconds(since: instant) <= Tap.lateMark.count }
     }
 
     /// The place among the handoff URLs of the one that a request asks for, and whether exactly.

@@ -98,7 +98,7 @@ extension SessionModel {
             operations: Operation.all(of: attempts),
             foregrounds: ForegroundFinder.foregrounds(
                 marks: reading.marks, projections: projections,
-                handoffs: reading.taps.filter(\.isAction).map(\.span.earliest) + attempts.map(\.started) + opened,
+                handoffs: reading.actions.map(\.span.earliest) + attempts.map(\.started) + opened,
                 limit: limits.windows))
     }
 

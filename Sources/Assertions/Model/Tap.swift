@@ -9,6 +9,8 @@ struct Tap: Hashable, Sendable {
     var clockBound: Nanoseconds
     /// A person pressed a key before touching: the touch came after `span.earliest`.
     var isByHand: Bool
+    /// Whether nothing confirms that it was made: it permits nothing and proves nothing.
+    var isUncertain = false
     /// What the tap was on, if the mark says.
     var item: String?
     var account: String?
@@ -56,6 +58,14 @@ struct Tap: Hashable, Sendable {
         guard target == other.target, nanoseconds(after: other) <= doubleTap.count else { return false }
         guard let item, let before = other.item else { return true }
         return item == before
+    }
+
+    /// The latest moment that may still be this tap's.
+    var last: Instant { span.latest.advanced(byNanoseconds: clockBound.count) }
+
+    /// Why it is unsure (`Reading.unsureTaps`), as a noun.
+    var words: String {
+        isUncertain ? "a tap that perhaps was made" : "a tap of which nothing tells what it was on"
     }
 
     /// Whether this is a tap that acts (HR-01): share, neutral, policy, or one without a target.

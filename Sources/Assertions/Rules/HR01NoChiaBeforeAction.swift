@@ -7,6 +7,9 @@ internal import SessionTrace
 /// consequence of an explicit action. What is seen before a tap was sent before it, so a contact before the earliest
 /// moment of the next action tap is a definite violation; one within what the mark's clock is known to is not decided.
 ///
+/// A tap that perhaps was not made, or that nothing names where others are named, permits nothing and leaves a contact
+/// after it undecided.
+///
 /// A tap permits contact until the app comes back (launch, foreground, restore, or a projection after the visit), a
 /// policy tap until the next mark, a share tap until its request was rejected. What a Chia page in the browser does later is
 /// not the app's.
@@ -24,7 +27,7 @@ enum NoChiaBeforeAction: Rule {
 
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "nothing happened that could be judged"
-        let actions = session.taps.filter(\.isAction).sorted { $0.span.earliest < $1.span.earliest }
+        let actions = session.marks.actions
         if actions.isEmpty {
             judgeByOrder(session, &judgement)
         } else {
@@ -39,6 +42,9 @@ enum NoChiaBeforeAction: Rule {
         session.doubtChiaHost(&judgement)
     }
 
+    /// Marks of the app's coming back, with which what an earlier tap permitted is over.
+    private static let comingBack: Set<Mark.Kind> = [.launch, .foreground, .restore]
+
     // MARK: with tap marks
 
     private static func judgeByTaps(_ session: Session, _ actions: [Tap], _ judgement: inout Judgement) {
@@ -46,7 +52,7 @@ enum NoChiaBeforeAction: Rule {
         let isGeneric = actions.allSatisfy { $0.target == nil }
         var visited = false
         var count = 0
-        let returns = session.marks([.launch, .foreground, .restore])
+        let returns = session.marks(comingBack)
         var allowance: (tap: Int, end: Instant, rejection: Instant)?
         for contact in session.contacts {
             count += 1
@@ -150,6 +156,9 @@ enum NoChiaBeforeAction: Rule {
             return
         }
         if hadBegun(contact, session) { return doubtStart("\(what) \(gap)", &judgement) }
+        if let tap = session.unsureTap(before: contact.time, endedBy: comingBack) {
+            return session.doubtUnsureTap(tap, "\(what) was seen", at: contact.time, &judgement)
+        }
         if contact.actor.actor == .browser { gap += " by the browser, which was clean" }
         judgement.violation(
             contact.request == nil ? (contact.kind == .lookup ? "lookup" : "connection") : "request",
@@ -259,6 +268,10 @@ enum NoChiaBeforeAction: Rule {
             if isExcused(contact, "\(what) \(place)", isVisited, session, &judgement) { continue }
             if hadBegun(contact, session) {
                 doubtStart("\(what) \(place)", &judgement)
+                continue
+            }
+            if let tap = session.unsureTap(before: contact.time, endedBy: comingBack) {
+                session.doubtUnsureTap(tap, "\(what) was seen", at: contact.time, &judgement)
                 continue
             }
             judgement.violation(

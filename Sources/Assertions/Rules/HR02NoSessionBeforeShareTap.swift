@@ -7,7 +7,8 @@ internal import SessionTrace
 /// after a tap belongs to that tap, also after a relaunch. Preflights are no attempts.
 ///
 /// Inconclusive: no tap mark, or only unnamed ones; an attempt within the clock's bound of the tap, or just before a
-/// hand-made mark; a trace that began midway; a share tap without any request that looks like an attempt.
+/// hand-made mark, or after a tap of which nothing tells what it was on or whether it was made; a trace that began midway; a
+/// share tap without any request that looks like an attempt.
 enum NoSessionBeforeShareTap: Rule {
     static let description = RuleDescription(
         id: "HR-02", name: "no-session-before-share-tap", severity: .error,
@@ -62,6 +63,13 @@ enum NoSessionBeforeShareTap: Rule {
                     "start-not-seen",
                     "\(attempt.name) was sent, but the trace began midway, perhaps after a share tap that is not in it",
                     remedy: Session.remedy(.startNotSeen))
+                continue
+            }
+            // A resend belongs to the tap that its operation began with.
+            let operation = session.operations.first { $0.key == attempt.key }
+            let start = operation?.attempts.first?.started ?? attempt.started
+            if let tap = session.unsureTap(before: start) {
+                session.doubtUnsureTap(tap, "\(attempt.name) began", at: start, &judgement)
                 continue
             }
             let distance =

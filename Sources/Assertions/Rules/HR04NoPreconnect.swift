@@ -52,7 +52,7 @@ enum NoPreconnect: Rule {
     }
 
     private static func doubts(_ session: Session, _ judgement: inout Judgement) {
-        let first = session.taps.filter(\.isAction).map(\.span.earliest).min() ?? session.attempts.map(\.started).min()
+        let first = session.marks.actions.first?.span.earliest ?? session.attempts.map(\.started).min()
         if let first { session.doubtNames(before: first, &judgement) }
         session.assumeNames(before: first ?? .distantFuture, &judgement)
         session.doubtMarks(&judgement)
@@ -103,6 +103,9 @@ enum NoPreconnect: Rule {
                         remedy: "clear the browser before the test and say so with a browser-clean mark")
                     return
                 }
+                if let tap = session.unsureTap(before: contact.time) {
+                    return session.doubtUnsureTap(tap, "\(what) was seen", at: contact.time, &judgement)
+                }
                 return violation("before-tap", "\(gap) before the tap")
             case .tooClose(let gap, let bound, let code):
                 judgement.doubt(
@@ -112,6 +115,9 @@ enum NoPreconnect: Rule {
             case .within, .after: break
             }
         } else if session.taps.isEmpty, let start = session.attempts.map(\.started).min(), contact.time < start {
+            if let tap = session.unsureTap(before: contact.time) {
+                return session.doubtUnsureTap(tap, "\(what) was seen", at: contact.time, &judgement)
+            }
             return violation(
                 "before-request", "\(Nanoseconds(start.nanoseconds(since: contact.time))) before the session request")
         }

@@ -152,11 +152,11 @@ enum OneExternalNavigationPerBurst: Rule {
         for navigation in opened { judgement.looked(at: navigation.evidence()) }
         counts.append("\(taps)\(opened.count) \(opened.count == 1 ? "navigation" : "navigations") to \(target)")
         let returns = zip(opened, opened.dropFirst()).compactMap { before, after in
-            after.first.revalidates
+            session.perhapsReload(after.first) != nil
                 ? nil : session.perhapsReturn(after.first, after: before.first).map { (id: after.first.id, why: $0) }
         }
         let further = opened.dropFirst().filter { navigation in
-            !navigation.first.revalidates && !returns.contains { $0.id == navigation.first.id }
+            session.perhapsReload(navigation.first) == nil && !returns.contains { $0.id == navigation.first.id }
         }
         if let second = further.first {
             let gap = Nanoseconds(second.started.nanoseconds(since: opened[0].started))
@@ -170,10 +170,9 @@ enum OneExternalNavigationPerBurst: Rule {
                 "perhaps-back",
                 "\(taps)\(opened.count) navigations to \(target), but a further one may be the browser's own return to the page: \(back.why)",
                 remedy: "mark reloads ({\"kind\":\"reload\"}), or leave the page alone")
-        } else if opened.count > 1 {
+        } else if let why = opened.dropFirst().lazy.compactMap({ session.perhapsReload($0.first) }).first {
             judgement.doubt(
-                "perhaps-reload",
-                "\(taps)\(opened.count) navigations to \(target), but the further ones carry Cache-Control as a browser's reload does",
+                "perhaps-reload", "\(taps)\(opened.count) navigations to \(target), but a further one \(why)",
                 remedy: "mark reloads ({\"kind\":\"reload\"}), or leave the page alone")
         } else if opened.isEmpty {
             judgeMissing(

@@ -81,7 +81,7 @@ enum NoResendAfterSuccess: Rule {
             $0.outcome == .success && $0.ended <= attempt.started && $0.isSameDevice(as: attempt)
         }
         guard let former else { return }
-        let shares = session.taps.filter { $0.target == .share || $0.target == nil }
+        let shares = session.marks.shares
         if shares.contains(where: { $0.span.earliest >= former.started && $0.span.earliest <= attempt.started }) {
             return
         }
@@ -97,6 +97,8 @@ enum NoResendAfterSuccess: Rule {
             judgement.doubt(
                 code, "\(what); the next tap is marked \(distance) after it, and known to ±\(bound)",
                 remedy: "send the marks through the trace's own clock, from the test script")
+        } else if let tap = session.unsureTap(before: attempt.started), tap.last >= former.started {
+            session.doubtUnsureTap(tap, "\(what); it began", at: attempt.started, &judgement)
         } else if shares.contains(where: \.isByHand) {
             judgement.doubt(
                 "tap-not-marked", "\(what), but taps were marked by hand, and one may be missing",

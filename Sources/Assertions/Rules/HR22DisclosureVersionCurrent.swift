@@ -39,7 +39,7 @@ enum DisclosureVersionCurrent: Rule {
     /// Whether the attempts could be compared.
     private static func judge(_ attempts: [Attempt], _ session: Session, _ judgement: inout Judgement) -> Bool {
         let first = attempts[0]
-        let tap = session.taps.last { ($0.target == .share || $0.target == nil) && $0.reach <= first.started }
+        let tap = session.marks.shares.last { $0.reach <= first.started }
         let moment = tap?.span ?? TimeSpan(first.started)
         let when = tap == nil ? "attempt \(first.number)" : "the tap"
         let book = session.projectionBook

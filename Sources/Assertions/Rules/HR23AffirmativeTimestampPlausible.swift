@@ -122,7 +122,7 @@ enum AffirmativeTimestampPlausible: Rule {
     /// When, by the trace's clock, the user can have affirmed what an operation's first attempt says.
     private static func window(of attempt: Attempt, _ session: Session) -> TimeSpan {
         let first = session.operations.first { $0.key == attempt.key }?.attempts.first ?? attempt
-        let tap = session.taps.last { ($0.target == .share || $0.target == nil) && $0.reach <= first.started }
+        let tap = session.marks.shares.last { $0.reach <= first.started }
         guard let tap else { return TimeSpan(.distantPast, first.started) }
         var earliest = tap.reach.advanced(byNanoseconds: -slack.count)
         let shown = session.marks([.jitShown]).last { $0.by == .script && $0.span.earliest <= tap.span.latest }

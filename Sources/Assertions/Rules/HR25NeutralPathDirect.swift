@@ -49,9 +49,7 @@ enum NeutralPathDirect: Rule {
     }
 
     private static func judgeRequests(after burst: Burst, _ session: Session, _ judgement: inout Judgement) {
-        let next = session.taps.first {
-            ($0.target == .share || $0.target == nil) && $0.span.earliest > burst.started
-        }
+        let next = session.marks.shares.first { $0.span.earliest > burst.started }
         let isSharedAtOnce = session.taps.contains { $0.target == .share && $0.span.earliest == burst.started }
         for attempt in session.attempts where attempt.started >= burst.reach {
             if let next, attempt.started >= next.reach { break }
@@ -70,6 +68,12 @@ enum NeutralPathDirect: Rule {
                     "attempt \(attempt.number) was sent \(gap) after a neutral tap and a share tap in one moment, and which came first can't be told",
                     remedy: "mark each tap at its own moment, from the test script")
             case .after:
+                if let tap = session.unsureTap(before: attempt.started) {
+                    session.doubtUnsureTap(
+                        tap, "attempt \(attempt.number) follows a neutral tap, and was sent", at: attempt.started,
+                        &judgement)
+                    continue
+                }
                 judgement.violation(
                     "session-after-neutral",
                     "attempt \(attempt.number) was sent \(gap) after a neutral tap, without a share tap between",

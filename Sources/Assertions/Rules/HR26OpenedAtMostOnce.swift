@@ -75,9 +75,9 @@ enum OpenedAtMostOnce: Rule {
                 remedy: "judge one device at a time: --filter 'host ADDRESS'")
             return
         }
-        if opening.first.revalidates {
+        if let why = session.perhapsReload(opening.first) {
             judgement.doubt(
-                "perhaps-reload", "\(sentence), with Cache-Control as a browser's reload",
+                "perhaps-reload", "\(sentence), and \(why)",
                 remedy: "mark reloads ({\"kind\":\"reload\"}), or leave the page alone")
             return
         }

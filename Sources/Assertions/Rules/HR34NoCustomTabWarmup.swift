@@ -97,7 +97,11 @@ enum NoCustomTabWarmup: Rule {
         let place = actions.partitioningIndex { $0.span.latest >= contact.time }
         if place < actions.count, actions[place].span.earliest <= page {
             switch actions[place].order(of: contact.time) {
-            case .before(let gap): return "\(gap) before the tap"
+            case .before(let gap):
+                guard let tap = session.unsureTap(before: contact.time) else { return "\(gap) before the tap" }
+                session.doubtUnsureTap(
+                    tap, "\(contact.means) of \(contact.host) was seen", at: contact.time, &judgement)
+                return nil
             case .tooClose(let gap, let bound, let code):
                 judgement.doubt(
                     code,
@@ -113,8 +117,17 @@ enum NoCustomTabWarmup: Rule {
         }
         let gap = Nanoseconds(mark.span.earliest.nanoseconds(since: contact.time))
         // The mark may be sent a little after the call, and a browser opens spare connections then; it prefetches nothing.
-        let isPrefetch = contact.request?.speculation != nil && session.reach(of: mark).earliest > contact.time
-        return isPrefetch || gap > ContactBook.spareWindow ? "\(gap) before the app handed the URL over" : nil
+        let allowed = contact.request?.speculation != nil ? Nanoseconds(0) : ContactBook.spareWindow
+        guard gap > allowed else { return nil }
+        if Nanoseconds(session.reach(of: mark).earliest.nanoseconds(since: contact.time)) > allowed {
+            return "\(gap) before the app handed the URL over"
+        }
+        let isByHand = mark.by == .person
+        judgement.doubt(
+            isByHand ? "late-mark" : "clock-bound",
+            "\(contact.means) of \(contact.host) was seen \(gap) before opened was marked, \(isByHand ? "by hand and perhaps late" : "on a clock that is known to ±\(session.bound(of: mark))")",
+            remedy: "let the app or the test script send the mark, through the trace's own clock")
+        return nil
     }
 
     private static func report(

@@ -158,9 +158,7 @@ enum UnsafeEvidenceFailsSafe: Rule {
     }
 
     private static func hasTap(_ session: Session, from: Instant, to: Instant) -> Bool {
-        session.taps.contains {
-            ($0.target == .share || $0.target == nil) && $0.span.earliest >= from && $0.span.latest <= to
-        }
+        session.marks.shares.contains { $0.span.earliest >= from && $0.span.latest <= to }
     }
 
     /// Nothing was shared after it, but was there time to?

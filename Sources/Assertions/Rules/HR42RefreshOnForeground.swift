@@ -8,7 +8,7 @@ internal import SessionTrace
 /// counts, a copy from a cache without a request does not. An item is on the screen when the mark's `screen` or `item`
 /// says so, or when the app had shown one and no generic return led home since.
 ///
-/// Inconclusive: the network was cut, the app left again, or the trace ends before the five seconds are over; a projection
+/// Inconclusive: the network was cut, the app left again or something was tapped that fetches a projection itself, or the trace ends before the five seconds are over; a projection
 /// request was sent but not answered; unread traffic of the partner; a projection in no place that the policy names.
 /// Traps: the generic return (another screen); a launch that the system made ahead of time; 304.
 enum RefreshOnForeground: Rule {
@@ -37,16 +37,14 @@ enum RefreshOnForeground: Rule {
         var slowest = Nanoseconds(0)
         for foreground in session.foregrounds {
             guard case .item(let item) = foreground.screen else { continue }
-            let reach = session.reach(of: foreground.mark)
-            let window = session.policy.timing.refresh
-            let view = View(foreground, item, reach: reach, window: window, projections)
+            let view = View(foreground, item, session, projections)
             judgement.looked(at: session.evidence(foreground.mark))
             if let answer = view.answer {
                 refreshed += 1
                 slowest = max(
                     slowest, Nanoseconds(max(0, answer.ended.time.nanoseconds(since: foreground.mark.span.earliest))))
                 judgement.looked(at: answer.evidence("projection"))
-            } else if let answer = View(foreground, item, reach: reach, window: window, others).answer {
+            } else if let answer = View(foreground, item, session, others).answer {
                 judgement.doubt(
                     "several-devices",
                     "after the \(foreground.mark.kind.rawValue) mark only \(answer.client?.address.description ?? "another device"), which sent no session request, asked for a projection",
@@ -62,38 +60,45 @@ enum RefreshOnForeground: Rule {
         session.assumePartner(&judgement)
     }
 
+    /// What is tapped when a projection is fetched all the same (HR-06), or a session asked for.
+    private static let fetching: Set<Mark.Target?> = [.cta, .share, .neutral, nil]
+
     /// One coming back, with the projection requests around it.
     private struct View {
         var mark: Mark
         var reach: TimeSpan
         /// How soon the projection request must follow.
         var window: Nanoseconds
-        var next: Mark?
+        /// What ended the app's being there.
+        var left: Mark?
         /// The projection that came; nil when none did.
         var answer: RequestRecord?
         /// One that was asked for in time, but whose answer failed or came late.
         var unanswered: RequestRecord?
         /// The first one that was asked for too late.
         var late: RequestRecord?
+        /// A tap that may have asked for the first one that came.
+        var tap: Tap?
         /// The last one before.
         var before: Projection?
 
         var deadline: Instant { reach.latest.advanced(byNanoseconds: window.count) }
 
-        init(
-            _ foreground: Foreground, _ item: String?, reach: TimeSpan, window: Nanoseconds, _ projections: [Projection]
-        ) {
+        init(_ foreground: Foreground, _ item: String?, _ session: Session, _ projections: [Projection]) {
             mark = foreground.mark
-            next = foreground.next
-            self.reach = reach
-            self.window = window
+            left = foreground.left
+            reach = session.reach(of: foreground.mark)
+            window = session.policy.timing.refresh
+            let taps = (session.taps + session.marks.unsureTaps.filter(\.isUncertain)).filter {
+                RefreshOnForeground.fetching.contains($0.target) && $0.span.earliest >= foreground.mark.span.earliest
+            }
             let start = projections.partitioningIndex { $0.record.started.time >= reach.earliest }
             before = start > 0 ? projections[start - 1] : nil
             for projection in projections[start...] {
                 let record = projection.record
                 // Another item's projection shows nothing of this one.
                 if let item, let other = projection.item ?? projection.decisions.first?.item, other != item { continue }
-                if let next, record.started.time > next.span.earliest, next.kind != .tap { break }
+                if let left, record.started.time > left.span.earliest { break }
                 guard record.started.time <= deadline else {
                     late = record
                     break
@@ -101,8 +106,19 @@ enum RefreshOnForeground: Rule {
                 let isAnswered =
                     record.end == .complete && (record.status == 304 || (200..<300).contains(record.status))
                 if isAnswered, record.ended.time <= deadline {
-                    answer = record
-                    break
+                    let owner = taps.first { tap in
+                        // Where the tap's own request follows its mark, an earlier one is none of the tap's.
+                        let started = record.started.time
+                        return tap.reach <= started
+                            && (tap.span.earliest <= started
+                                || !projections[start...].contains { $0.record.started.time >= tap.span.earliest })
+                    }
+                    if owner == nil {
+                        answer = record
+                        break
+                    }
+                    tap = tap ?? owner
+                    continue
                 }
                 unanswered = unanswered ?? record
             }
@@ -123,10 +139,16 @@ enum RefreshOnForeground: Rule {
                 "a projection was asked for \(distance(record, view.mark)) after \(name), but \(record.status == 0 ? "not answered" : "answered by \(record.status)") within \(window)",
                 remedy: "let the test backend answer the projection")
         }
-        if let next = view.next, next.kind != .tap, next.span.earliest < view.deadline {
+        if let tap = view.tap {
             return judgement.doubt(
                 "left-again",
-                "\(distance(next.span.earliest, view.mark)) after \(name), sooner than \(window), comes \(next.kind.rawValue)",
+                "\(distance(tap.span.earliest, view.mark)) after \(name) comes a tap, which may be what the projection was fetched for",
+                remedy: "stay on the item for \(window) after coming back, and tap then")
+        }
+        if let left = view.left, left.span.earliest < view.deadline {
+            return judgement.doubt(
+                "left-again",
+                "\(distance(left.span.earliest, view.mark)) after \(name), sooner than \(window), comes \(left.kind.rawValue)",
                 remedy: "stay in the app for \(window) after coming back")
         }
         if session.ended < view.deadline || !session.isWhole {

@@ -9,7 +9,7 @@ internal import SessionTrace
 /// id is an error, in a WebSocket message too; any other request is a warning, since counters of openings are generic:
 /// name them in the policy.
 ///
-/// Inconclusive: a sender that is not known, traffic of the app in that time that stayed unread or came to nothing. Over several runs the requests after
+/// Inconclusive: what was sent so near the mark that it may have come before or after; a sender that is not known, traffic of the app in that time that stayed unread or came to nothing. Over several runs the requests after
 /// coming back must be the same whatever happened: the set of traces is compared by the rule of sets.
 /// Traps: events of an SDK that any opening of the app sends; an outcome word in another element of a batch.
 enum NoOutcomeInference: Rule {
@@ -29,24 +29,26 @@ enum NoOutcomeInference: Rule {
         let window = session.policy.timing.afterReturn
         var requests = 0
         var times = 0
+        var longest = Nanoseconds(0)
         for foreground in session.foregrounds where foreground.isAfterHandoff {
-            let (start, end) = session.watched(foreground, for: window)
+            let watch = session.watch(foreground, for: window)
             times += 1
             judgement.looked(at: session.evidence(foreground.mark))
-            for request in session.appRequests(from: start, until: end) {
+            for request in session.appRequests(from: watch.from, until: watch.until) {
                 requests += 1
-                judge(request, foreground, items, session, &judgement)
+                judge(request, foreground, watch, items, session, &judgement)
             }
-            for message in session.appMessages(from: start, until: end) {
+            for message in session.appMessages(from: watch.from, until: watch.until) {
                 requests += 1
-                _ = judgeWords(of: message, foreground, items, session, &judgement)
+                _ = judgeWords(of: message, foreground, watch, items, session, &judgement)
             }
-            session.doubtMessageLog(until: end, &judgement)
-            session.doubtUnread(from: start, until: end, &judgement)
-            if foreground.next == nil {
-                session.assumeWatched(window, since: foreground.mark.span.latest, "coming back", &judgement)
+            session.doubtMessageLog(until: watch.until, &judgement)
             }
+            session.doubtUnread(from: watch.from, until: watch.until, &judgement)
+            let end = min(foreground.next?.span.earliest ?? .distantFuture, session.ended)
+            longest = max(longest, Nanoseconds(end.nanoseconds(since: foreground.mark.span.latest)))
         }
+        if times > 0, longest < window { session.assumeWatched(longest, of: window, "coming back", &judgement) }
         judgement.passSentence =
             "\(counted(requests, "request")) of the app within \(window) of \(counted(times, "time")) back, all expected, none speaks of an outcome"
         guard times > 0 else { return }
@@ -55,17 +57,22 @@ enum NoOutcomeInference: Rule {
     }
 
     private static func judge(
-        _ request: LoggedRequest, _ foreground: Foreground, _ items: Set<ContentHash>, _ session: Session,
-        _ judgement: inout Judgement
+        _ request: LoggedRequest, _ foreground: Foreground, _ watch: Watch, _ items: Set<ContentHash>,
+        _ session: Session, _ judgement: inout Judgement
     ) {
-        if judgeWords(of: request, foreground, items, session, &judgement) { return }
+        if judgeWords(of: request, foreground, watch, items, session, &judgement) { return }
         switch session.purpose(of: request) {
         case .projection, .image, .allowed, .session: return
         case .home:
             // The screen behind the item is the shop's home, or the return led there.
             return
+        case .homeElsewhere: session.doubtHomeElsewhere(request, &judgement)
         case .telemetry, .other:
             if request.actor.actor == .unknown { return session.doubtSender(request, &judgement) }
+            guard watch.holds(request.started.time) else {
+                return watch.doubt(
+                    "\(request.subject(session.redactor)) was sent about when the app came back", &judgement)
+            }
             judgement.violation(
                 "unlisted-request", severity: .warning,
                 "\(request.subject(session.redactor)), \(delay(request, foreground)) after coming back, is neither a projection nor an image nor named under requests: foreground-allow in \(session.policyLine)",
@@ -78,8 +85,8 @@ enum NoOutcomeInference: Rule {
 
     /// Judges a word of outcomes beside an item's id; false where there is none.
     private static func judgeWords(
-        of request: LoggedRequest, _ foreground: Foreground, _ items: Set<ContentHash>, _ session: Session,
-        _ judgement: inout Judgement
+        of request: LoggedRequest, _ foreground: Foreground, _ watch: Watch, _ items: Set<ContentHash>,
+        _ session: Session, _ judgement: inout Judgement
     ) -> Bool {
         guard
             let word = request.outcomeWords.first(where: { word in
@@ -88,6 +95,13 @@ enum NoOutcomeInference: Rule {
         else { return false }
         if request.actor.actor == .unknown {
             session.doubtSender(request, &judgement)
+            return true
+        }
+        // Who tells an outcome between the press of a key and coming back has guessed it all the same.
+        let sent = request.started.time
+        let isPressed = foreground.mark.by == .person && sent >= foreground.mark.span.earliest
+        guard watch.holds(sent) || isPressed && sent < watch.surelyUntil else {
+            watch.doubt("\(request.subject(session.redactor)) says an outcome", &judgement)
             return true
         }
         judgement.violation(
@@ -126,11 +140,17 @@ extension Session {
         return ids.filter { $0.utf8.count >= 4 }.sorted()
     }
 
-    /// From the mark until `length` after it, or until what the app sends has another cause.
-    func watched(_ foreground: Foreground, for length: Nanoseconds) -> (from: Instant, until: Instant) {
-        let start = foreground.mark.span.earliest
-        let end = foreground.mark.span.latest.advanced(byNanoseconds: length.count)
-        let next = foreground.next?.span.earliest ?? .distantFuture
-        return (start, max(start, min(end, next, ended.advanced(byNanoseconds: 1))))
+    /// From the mark until `length` after it, or until what the app sends has another cause. The first projection shows
+    /// that the app is back.
+    func watch(_ foreground: Foreground, for length: Nanoseconds) -> Watch {
+        let mark = foreground.mark
+        let back = firstRequest(after: mark) { purpose(of: $0) == .projection }
+        return Watch(after: mark, for: length, until: foreground.next, sign: back, self)
+    }
+
+    /// When the app first sent something of a kind after a mark made by hand was pressed.
+    func firstRequest(after mark: Mark, where isWanted: (LoggedRequest) -> Bool) -> Instant? {
+        guard mark.by == .person else { return nil }
+        return appRequests(from: mark.span.earliest, until: reach(of: mark).latest).first(where: isWanted)?.started.time
     }
 }

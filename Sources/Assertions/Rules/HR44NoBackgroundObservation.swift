@@ -5,10 +5,12 @@ internal import SessionTrace
 /// The contract (CONTRACT.md, "The tap sequence" 6) leaves what follows to the system browser and has the app not watch
 /// it. From each `opened` or `background` mark to the next that brings the app back, requests of the app with one template
 /// are looked at: three or more at even distances (their standard deviation under 0.3 of the mean) are polling, whatever
-/// the host. Without such marks the browser's opening of a Chia page begins the time.
+/// the host; so are four or more in a row, at least half of them all, at distances of which none is a quarter longer than
+/// another. Without such marks the browser's opening of a Chia page begins the time.
 ///
-/// Inconclusive: traffic of the app in that time that stayed unread or came to nothing, or a periodic sender that is not
-/// known; WebSocket messages at even distances, which may be heartbeats. Services of the system,
+/// Inconclusive: a period that begins or ends so near a mark made by hand that the app may not have been left; traffic of
+/// the app in that time that stayed unread or came to nothing, or a periodic sender that is not known; WebSocket messages at
+/// even distances, which may be heartbeats. Services of the system,
 /// such as push, are left out. Traps: three requests that are not evenly apart; requests within a quarter of a second,
 /// which load a screen and watch nothing; a poll by the page in the browser.
 enum NoBackgroundObservation: Rule {
@@ -24,7 +26,9 @@ enum NoBackgroundObservation: Rule {
 
     /// Requests that make a period.
     static let count = 3
-    /// Requests closer together than this load a screen.
+    /// Requests in a row that make a period among others.
+    static let runCount = 4
+    /// Requests closer together than this load a screen: they count as one.
     static let shortest = Nanoseconds.milliseconds(250)
     /// The deviation, in parts of the mean distance, below which distances are even.
     static let evenness = 0.3
@@ -81,6 +85,8 @@ enum NoBackgroundObservation: Rule {
     private struct Absence {
         var from: Instant
         var until: Instant
+        /// When the app surely was left, where a mark was made by hand.
+        var surely: TimeSpan?
         var evidence: Evidence
     }
 
@@ -94,15 +100,12 @@ enum NoBackgroundObservation: Rule {
             if starts.contains(mark.kind) {
                 open = open ?? mark
             } else if let start = open {
-                absences.append(
-                    Absence(
-                        from: start.span.latest, until: mark.span.earliest, evidence: session.evidence(start)))
+                absences.append(absence(from: start, until: mark, session))
                 open = nil
             }
         }
         if let start = open {
-            absences.append(
-                Absence(from: start.span.latest, until: .distantFuture, evidence: session.evidence(start)))
+            absences.append(absence(from: start, until: nil, session))
         }
         if absences.isEmpty,
             let opened = session.chiaRequests.first(where: {
@@ -126,10 +129,37 @@ enum NoBackgroundObservation: Rule {
         }
     }
 
+    /// The time between two marks. A page of Chia's that the browser opens shows that the app was left.
+    private static func absence(from start: Mark, until end: Mark?, _ session: Session) -> Absence {
+        var absence = Absence(
+            from: start.span.latest, until: end?.span.earliest ?? .distantFuture, evidence: session.evidence(start))
+        guard start.by == .person || end?.by == .person else { return absence }
+        let page = session.chiaRequests.first {
+            $0.actor.actor == .browser && $0.isNavigation && $0.started.time >= start.span.earliest
+        }
+        let latest = session.reach(of: start).latest
+        let from = start.by == .person ? min(page?.started.time ?? latest, latest) : absence.from
+        let until = end.map { $0.by == .person ? session.reach(of: $0).earliest : $0.span.earliest } ?? .distantFuture
+        absence.surely = TimeSpan(from, max(from, until))
+        return absence
+    }
+
     private static func judge(
         _ group: [LoggedRequest], _ absence: Absence, _ session: Session, _ judgement: inout Judgement
     ) {
-        guard let first = group.first, let period = Period(group.map(\.started.time)), period.isEven else { return }
+        let sure = absence.surely.map { span in
+            group.filter { $0.started.time >= span.earliest && $0.started.time < span.latest }
+        }
+        guard let period = Period(sure?.map(\.started.time) ?? group.map(\.started.time)) else {
+            guard let sure, sure.count < group.count, let first = group.first, Period(group.map(\.started.time)) != nil
+            else { return }
+            return judgement.doubt(
+                "late-mark",
+                "\(first.subject(session.redactor)) was asked for again and again, about when a mark made by hand says that the app was left",
+                remedy: "let the test script send the marks")
+        }
+        let group = Array((sure ?? group)[period.range])
+        let first = group[0]
         if let unknown = group.first(where: { $0.actor.actor == .unknown }) {
             return session.doubtSender(unknown, &judgement)
         }
@@ -141,26 +171,57 @@ enum NoBackgroundObservation: Rule {
     }
 }
 
-/// How evenly moments follow each other.
+/// Moments that follow each other evenly.
 struct Period {
+    /// Which moments, from the first to the last.
+    let range: ClosedRange<Int>
     /// The mean distance.
     let mean: Nanoseconds
     /// The standard deviation of the distances, in parts of the mean.
     let deviation: Double
 
-    /// Nil for too few moments; they are in order.
+    /// The period in moments that are in order; nil when there is none.
     init?(_ moments: [Instant]) {
-        guard moments.count >= NoBackgroundObservation.count else { return nil }
-        let gaps = zip(moments, moments.dropFirst()).map { Double($1.nanoseconds(since: $0)) }
-        let average = gaps.reduce(0, +) / Double(gaps.count)
-        guard average > 0, average < Double(Int64.max) / 2 else { return nil }
-        let variance = gaps.reduce(0) { $0 + ($1 - average) * ($1 - average) } / Double(gaps.count)
-        mean = Nanoseconds(Int64(average))
-        deviation = variance.squareRoot() / average
+        // What follows at once loads the same screen.
+        let shortest = NoBackgroundObservation.shortest.count
+        let firsts = moments.indices.filter { $0 == 0 || moments[$0].nanoseconds(since: moments[$0 - 1]) >= shortest }
+        let gaps = zip(firsts, firsts.dropFirst()).map { Double(moments[$1].nanoseconds(since: moments[$0])) }
+        guard firsts.count >= NoBackgroundObservation.count else { return nil }
+        let (average, spread) = Self.spread(gaps)
+        if spread < NoBackgroundObservation.evenness {
+            range = 0...(moments.count - 1)
+            (mean, deviation) = (Nanoseconds(Int64(min(average, 9e18))), spread)
+            return
+        }
+        let run = Self.longestRun(gaps)
+        guard run.count + 1 >= NoBackgroundObservation.runCount, (run.count + 1) * 2 >= firsts.count else { return nil }
+        let (length, rest) = Self.spread(gaps[run])
+        range = firsts[run.lowerBound]...firsts[run.upperBound]
+        (mean, deviation) = (Nanoseconds(Int64(min(length, 9e18))), rest)
     }
 
-    /// Whether this is a period and not the loading of a screen.
-    var isEven: Bool { deviation < NoBackgroundObservation.evenness && mean >= NoBackgroundObservation.shortest }
+    private static func spread(_ gaps: some Collection<Double>) -> (average: Double, deviation: Double) {
+        let average = gaps.reduce(0, +) / Double(gaps.count)
+        let variance = gaps.reduce(0) { $0 + ($1 - average) * ($1 - average) } / Double(gaps.count)
+        return (average, variance.squareRoot() / average)
+    }
+
+    /// The first of the longest rows of distances of which none is a quarter longer than another.
+    private static func longestRun(_ gaps: [Double]) -> Range<Int> {
+        var longest = 0..<0
+        var start = 0
+        var (least, most) = (Double.infinity, 0.0)
+        for (place, gap) in gaps.enumerated() {
+            least = min(least, gap)
+            most = max(most, gap)
+            if most > least * 1.25 {
+                start = place
+                (least, most) = (gap, gap)
+            }
+            if place + 1 - start > longest.count { longest = start..<(place + 1) }
+        }
+        return longest
+    }
 
     /// `0.02`.
     var shownDeviation: String {

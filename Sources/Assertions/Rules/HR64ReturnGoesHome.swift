@@ -8,7 +8,7 @@ internal import SessionTrace
 /// `requests: home`, be images, or be what `requests: foreground-allow` names. A projection of an item that had been on
 /// the screen is the refresh that HR-42 asks for; one of another item is not. Events to telemetry are mentioned.
 ///
-/// Inconclusive: the policy names no home; a sender that is not known; traffic of the app that stayed
+/// Inconclusive: what was sent so near the return's mark that it may have come before; the policy names no home; a sender that is not known; traffic of the app that stayed
 /// unread or came to nothing. Traps: the refresh of the item
 /// behind the home; images; services of the system; what the next tap starts.
 enum ReturnGoesHome: Rule {
@@ -35,17 +35,19 @@ enum ReturnGoesHome: Rule {
         var seen = Instant.distantPast
         for window in windows.prefix(session.windowLimit) {
             judgement.looked(at: session.evidence(window.mark))
-            for request in session.requests.requests(from: seen, until: window.from)
+            let start = window.mark.span.earliest
+            for request in session.requests.requests(from: seen, until: start)
             where session.purpose(of: request) == .projection {
                 known.insert(request.path)
             }
-            seen = window.from
-            for request in session.appRequests(from: window.from, until: window.until) {
+            seen = start
+            let watch = window.watch
+            for request in session.appRequests(from: watch.from, until: watch.until) {
                 requests += 1
                 if session.purpose(of: request) == .home { home += 1 }
                 judge(request, window, known, session, &judgement)
             }
-            session.doubtUnread(from: window.from, until: window.until, &judgement)
+            session.doubtUnread(from: watch.from, until: watch.until, &judgement)
             if window.isOpen {
                 session.assumeWatched(
                     session.policy.timing.afterReturn, since: window.mark.span.latest, "the return", &judgement)
@@ -73,6 +75,7 @@ enum ReturnGoesHome: Rule {
         ]
         switch session.purpose(of: request) {
         case .home, .image, .allowed, .session: return
+        case .homeElsewhere: session.doubtHomeElsewhere(request, &judgement)
         case .projection where known.contains(request.path):
             judgement.information(
                 "refresh", "\(subject), \(delay) after the return, refreshes an item that had been on the screen",
@@ -91,6 +94,9 @@ enum ReturnGoesHome: Rule {
                         "add to \(session.policyLine), if it is the home's:  requests: {home: [\"\(request.template(session.redactor))\"]}"
                 )
             }
+            guard window.watch.holds(request.started.time) else {
+                return window.watch.doubt("\(subject) was sent about when the return was", &judgement)
+            }
             let role = session.role(of: request.host)
             judgement.violation(
                 session.purpose(of: request) == .projection ? "item-opened" : "not-home",
@@ -104,8 +110,7 @@ enum ReturnGoesHome: Rule {
 /// The time after a generic return in which the app does nothing but go home.
 struct ReturnWindow {
     var mark: Mark
-    var from: Instant
-    var until: Instant
+    var watch: Watch
     /// Whether nothing but the end of the trace ends it.
     var isOpen: Bool
 }
@@ -123,16 +128,17 @@ extension Session {
     /// until the app is left.
     var returnWindows: [ReturnWindow] {
         let ends: Set<Mark.Kind> = [.tap, .background, .kill, .launch, .opened, .linkOpened, .return]
-        let all = marks(ends.union([.end]))
+        let all = marks(ends)
         let hasReturns = all.contains { $0.kind == .return }
         var windows: [ReturnWindow] = []
         for (place, mark) in all.enumerated() {
             guard mark.kind == .return || (!hasReturns && mark.kind == .tap && mark.target == .return) else { continue }
             let next = all[(place + 1)...].first { ends.contains($0.kind) }
-            let end = all[(place + 1)...].first?.span.earliest ?? .distantFuture
+            let home = firstRequest(after: mark) { purpose(of: $0) == .home }
             windows.append(
                 ReturnWindow(
-                    mark: mark, from: mark.span.earliest, until: max(mark.span.earliest, end), isOpen: next == nil))
+                    mark: mark, watch: Watch(after: mark, for: Nanoseconds(.max), until: next, sign: home, self),
+                    isOpen: next == nil))
         }
         return windows
     }

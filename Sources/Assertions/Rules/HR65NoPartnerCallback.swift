@@ -6,11 +6,13 @@ internal import SessionTrace
 ///
 /// The contract (CONTRACT.md, "Generic return") has no automatic callback, above all where the context is invalid or has
 /// expired. Requests of the browser to partner and return hosts are looked at which a Chia page started (its Referer or
-/// Origin, a redirect of Chia's). A navigation to a return host is the person's when a tap on the return link or a
-/// `return` mark is beside it; where none is marked, `Sec-Fetch-User` says so, as an assumption. Pictures, styles and
-/// scripts of the partner's on a co-branded page do not count, unless a picture's query tells an outcome.
+/// Origin, a redirect of Chia's). A navigation to a return host is the person's when a tap on the return link is marked
+/// beside it; where none is marked, `Sec-Fetch-User` says so, as an assumption. What a redirect of the page makes that the
+/// app had opened is nobody's act. Pictures, styles and scripts of the partner's on a co-branded page do not count, unless
+/// a picture's query tells an outcome.
 ///
-/// Inconclusive: the browser's traffic, or what has no name and may be its, could not be read, or may have gone around the
+/// Inconclusive: a return of which only the app says that it took place, or in a browser that never says who acts, where no
+/// tap on the return link is marked at all; the browser's traffic, or what has no name and may be its, could not be read, or may have gone around the
 /// proxy; nothing tells which page started a request; no taps are marked.
 /// Traps: the partner's logo; a tap on the return link; the app's own requests to its backend.
 enum NoPartnerCallback: Rule {
@@ -82,7 +84,6 @@ enum NoPartnerCallback: Rule {
             isReturnHost ? "return" : "partner", request.template(session.redactor), page?.fetchDestination ?? "",
         ]
         let isOfChia = session.isStartedByChia(request)
-        let hasInitiator = page?.refererHost != nil || page?.originHost != nil
         func violation(_ kind: String, _ why: String) -> Bool {
             judgement.violation(
                 kind, "\(subject): \(why)", place: place, evidence: [request.evidence("callback", session.redactor)])
@@ -99,30 +100,35 @@ enum NoPartnerCallback: Rule {
                 let place = request.actor.actor == .webview ? "a web view of the app" : "the browser"
                 return violation(isFrame ? "frame" : "callback", "started by a page of Chia's in \(place)")
             }
-            // A page of the partner's own, or of anybody else, is no callback of Chia's.
-            if hasInitiator || page?.fetchSite == "same-origin" || page?.fetchSite == "same-site" { return false }
-            if page?.fetchSite == "none", page?.fetchDestination == "document" { return false }
-            // In a view the app's own pages speak to the partner, and say nothing of a page across sites.
-            if request.actor.actor == .webview, page?.fetchSite != "cross-site" { return false }
-            judgement.doubt(
-                "initiator-unknown",
-                "\(subject) in the browser, and neither Referer nor Origin tells which page started it",
-                remedy: "let the browser send its Referer, or close other pages and say so with browser-clean")
+            if !isKnownAsOthers(request) { doubtInitiator(subject, &judgement) }
             return false
         }
-        guard isOfChia else { return false }
+        let isTapped = isTapped(request, session)
+        guard isOfChia else {
+            // A page that hides its address, or a program, may have sent the browser there; or Chia's page.
+            if isTapped {
+                judgement.looked(at: request.evidence("return in the browser", session.redactor))
+            } else if !isKnownAsOthers(request) {
+                doubtInitiator(subject, &judgement)
+            }
+            return isTapped
+        }
         judgement.looked(at: request.evidence("return in the browser", session.redactor))
-        if isTapped(request, session) { return true }
+        if isTapped { return true }
+        // The page had been opened from outside, and sent the browser on before anybody could do anything on it.
+        if page?.fetchSite == "none", page?.refererHost == nil, page?.originHost == nil {
+            return violation("automatic-return", "redirected by the page of Chia's that the app had opened")
+        }
         if page?.isByUser ?? false {
             judgement.assume(
                 "return-by-user",
                 "\(subject) was started by the person as the browser says (Sec-Fetch-User), no tap is marked")
             return true
         }
-        guard session.taps.contains(where: { $0.target != nil }) else {
+        guard !isBesideReturn(request, session), tellsOfPersons(session) else {
             judgement.doubt(
                 "no-tap-mark",
-                "\(subject) leads back from Chia's page, and no tap is marked that tells whether the person did it",
+                "\(subject) leads back from Chia's page, and neither a mark nor the browser tells whether the person did it",
                 remedy: "mark the tap on the return link: handoff mark tap --target return")
             return false
         }
@@ -139,16 +145,58 @@ enum NoPartnerCallback: Rule {
         OutcomeWord.isOutcome(name) || ["status", "result", "state", "event", "step"].contains(name.lowercased())
     }
 
-    private static func isTapped(_ request: LoggedRequest, _ session: Session) -> Bool {
-        session.marks([.return, .tap]).contains { mark in
-            guard mark.kind == .return || mark.target == .return else { return false }
-            let reach = session.reach(of: mark)
-            // The link is tapped before its page is asked for; the app says that it came back after.
-            let before = mark.kind == .return ? ForegroundFinder.returnWindow : tapWindow
-            let after = mark.kind == .return ? tapWindow : Nanoseconds(0)
-            return reach.earliest <= request.started.time.advanced(byNanoseconds: after.count)
-                && reach.latest >= request.started.time.advanced(byNanoseconds: -before.count)
+    /// Whether something tells that no page of Chia's started a request: a page of the partner's own or of anybody else's
+    /// did, or the person.
+    private static func isKnownAsOthers(_ request: LoggedRequest) -> Bool {
+        guard let page = request.page else { return request.actor.actor == .webview }
+        if page.refererHost != nil || page.originHost != nil || page.isOfProgram { return true }
+        if page.isNavigation, page.isByUser { return true }
+        switch page.fetchSite {
+        case "same-origin", "same-site": return true
+        case "none": return page.fetchDestination == "document" || page.isNavigation || request.actor.actor == .webview
+        // In a view the app's own pages speak to the partner, and say nothing of a page across sites.
+        default: return request.actor.actor == .webview && page.fetchSite != "cross-site"
         }
+    }
+
+    private static func doubtInitiator(_ subject: String, _ judgement: inout Judgement) {
+        judgement.doubt(
+            "initiator-unknown",
+            "\(subject) in the browser, and neither Referer nor Origin tells which page started it",
+            remedy: "let the browser send its Referer, or close other pages and say so with browser-clean")
+    }
+
+    /// Whether a tap on the return link is marked beside a request: it comes before its page is asked for.
+    private static func isTapped(_ request: LoggedRequest, _ session: Session) -> Bool {
+        session.marks([.tap]).contains { mark in
+            mark.target == .return && isBeside(mark, request, before: tapWindow, after: Nanoseconds(0), session)
+        }
+    }
+
+    /// Whether the app says beside a request that it was returned to, which does not tell by whom.
+    private static func isBesideReturn(_ request: LoggedRequest, _ session: Session) -> Bool {
+        session.marks([.return]).contains { mark in
+            isBeside(mark, request, before: ForegroundFinder.returnWindow, after: tapWindow, session)
+        }
+    }
+
+    private static func isBeside(
+        _ mark: Mark, _ request: LoggedRequest, before: Nanoseconds, after: Nanoseconds, _ session: Session
+    ) -> Bool {
+        let reach = session.reach(of: mark)
+        return reach.earliest <= request.started.time.advanced(byNanoseconds: after.count)
+            && reach.latest >= request.started.time.advanced(byNanoseconds: -before.count)
+    }
+
+    /// Whether it would be known that a person went back: taps on the return link are marked, or the browser says of
+    /// others of its navigations that a person's act started them (Safari never does).
+    private static func tellsOfPersons(_ session: Session) -> Bool {
+        session.taps.contains { $0.target == .return }
+            || session.taps.contains { $0.target != nil }
+                && session.requests.requests.contains {
+                    Session.openers.contains($0.actor.actor) && $0.page?.isNavigation == true
+                        && $0.page?.isByUser == true
+                }
     }
 
     /// What the browser sent unread to hosts that `concerns` names.

@@ -6,7 +6,7 @@ internal import SessionTrace
 /// host, and says so with a `link-opened` mark whose `host` or `url` names it; for `timing: foreign-link` (5 s) the app must
 /// send nothing. Whoever opens a link is in another app. A link on a return host is no test of this rule.
 ///
-/// Inconclusive: the network was cut; a sender that is not known; traffic in that time that stayed unread or
+/// Inconclusive: what the app sent so near the mark that the link may have been opened later; the network was cut; a sender that is not known; traffic in that time that stayed unread or
 /// came to nothing, or a trace that ends in it. Traps: services of the system; the browser that opens the foreign link.
 enum ReturnHostRegistered: Rule {
     static let description = RuleDescription(
@@ -54,20 +54,37 @@ enum ReturnHostRegistered: Rule {
                 "policy-mismatch", "a link was opened, but the policy does not name the registered host",
                 remedy: "add to \(session.policyLine):  hosts: {return: [www.partner.example]}")
         }
-        let start = mark.span.earliest
-        let end = mark.span.latest.advanced(byNanoseconds: window.count)
-        let requests = session.appRequests(from: start, until: end)
-        if let request = requests.first(where: { $0.actor.actor.isApp }) {
-            let delay = Nanoseconds(max(0, request.started.time.nanoseconds(since: start)))
+        // What a tap in the app or another link starts has another cause.
+        let next = session.marks([.tap, .linkOpened]).first {
+            $0.span.earliest > mark.span.earliest && $0.target != .other && ($0.kind == .linkOpened || $0.target != nil)
+        }
+        let watch = Watch(after: mark, for: window, until: next, session)
+        let start = watch.from
+        let end = watch.surelyFrom.advanced(byNanoseconds: window.count)
+        let requests = session.appRequests(from: start, until: watch.until)
+        let ofApp = requests.filter(\.actor.actor.isApp)
+        if let request = ofApp.first(where: { watch.holds($0.started.time) }) {
+            let delay = Nanoseconds(max(0, request.started.time.nanoseconds(since: mark.span.earliest)))
             let sentence = "\(request.subject(session.redactor)) \(delay) after a link on a foreign host was opened"
             return judgement.violation(
                 "foreign-link", "\(sentence): the app came to life", place: [request.template(session.redactor)],
                 evidence: [session.evidence(mark), request.evidence("after the link", session.redactor)])
         }
+        if let request = ofApp.first {
+            return watch.doubt(
+                "\(request.subject(session.redactor)) was sent about when a link on a foreign host was opened",
+                &judgement)
+        }
         if let request = requests.first { return session.doubtSender(request, &judgement) }
         if session.isOffline(from: start, until: end) {
             return judgement.doubt(
                 "offline", "the network was cut when the link was opened", remedy: "open the link with the network on")
+        }
+        if let next, next.span.earliest < end {
+            return judgement.doubt(
+                "window-cut-short",
+                "\(next.kind.rawValue) comes \(Nanoseconds(next.span.earliest.nanoseconds(since: mark.span.earliest))) after the link was opened, sooner than \(window)",
+                remedy: "leave the app alone for \(window) after opening the link")
         }
         if session.ended < end {
             return judgement.doubt(

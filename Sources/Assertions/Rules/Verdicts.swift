@@ -49,8 +49,11 @@ enum Verdicts {
 
     /// Rules whose violations are told by what was marked before them, and what was not.
     private static let restOnMarks: Set<String> = [
-        "HR-01", "HR-02", "HR-06", "HR-07", "HR-09", "HR-10", "HR-17", "HR-23", "HR-25",
+        "HR-01", "HR-02", "HR-04", "HR-06", "HR-07", "HR-09", "HR-10", "HR-14", "HR-17", "HR-22", "HR-23", "HR-25",
+        "HR-26", "HR-27", "HR-34", "HR-42", "HR-43", "HR-44", "HR-64", "HR-65", "HR-66",
     ]
+    /// Those that a tap does not excuse, or that look at each tap themselves.
+    private static let weighTaps: Set<String> = ["HR-01", "HR-02", "HR-26", "HR-66"]
 
     /// The laws for one trace: those of any rule, and that what a cut trace does not show, it can't prove.
     static func result(of judgement: Judgement, _ session: Session, strict: Bool) -> RuleResult {
@@ -68,6 +71,16 @@ enum Verdicts {
                     code: session.summary.unreadableMarks.isEmpty ? "marks-inconsistent" : "unreadable-mark",
                     sentence: "\(worst.message), unless a mark that can't be relied on excuses it (\(mark))",
                     remedy: "mend the mark, and record again"))
+        } else if let worst = judgement.decisive, restOnMarks.contains(rule.id), !weighTaps.contains(rule.id),
+            let tap = session.marks.unsureTaps.first(where: { tap in
+                tap.isUncertain && worst.evidence.contains { tap.reach <= $0.span.latest }
+            })
+        {
+            result.leaveOpen(
+                InconclusiveReason(
+                    code: "generic-tap-mark",
+                    sentence: "\(worst.message), unless \(tap.words) before that excuses it",
+                    remedy: "repeat the test: one of its steps failed, and may have taken effect"))
         } else if result.verdict == .pass, !session.isWhole, !rule.id.hasPrefix("HC-") {
             result.leaveOpen(
                 InconclusiveReason(
@@ -86,7 +99,7 @@ enum Verdicts {
         var seen: Set<String> = []
         if !session.shareBursts.isEmpty || !session.attempts.isEmpty { seen.insert("share") }
         if !session.neutralBursts.isEmpty { seen.insert("neutral") }
-        if session.bursts.contains(where: { $0.taps.count > 1 && !$0.isGeneric }) { seen.insert("double-tap") }
+        if session.bursts.contains(where: { $0.isDoubled && !$0.isGeneric }) { seen.insert("double-tap") }
         if session.attempts.contains(where: { $0.outcome == .uncertain && $0.number < session.attempts.count }) {
             seen.insert("uncertain-retry")
         }

@@ -13,9 +13,14 @@ internal import SessionTrace
 ///
 /// A tap lasts from the request of a click to its answer with 200. Its label is what the element was found by: an id, or
 /// the one quoted text in an XPath, predicate or UiSelector. Stamps are UTC unless Appium ran with `--local-timezone`.
+///
+/// A click that was refused (4xx) was not made. One that came to no answer or to another error perhaps was, and so was a
+/// gesture by coordinates in which a finger goes down and up in one place: such marks are unsure (`TapLabels.unsureTap`).
 struct AppiumLog: MarkLogReader {
     static let sessionLimit = 64
     static let elementLimit = 10_000
+    /// How far a finger may move in a tap, in the units of the screen.
+    static let tapLength = 32.0
     private static let limits = JSONLimits(bytes: LogLines.lineLimit, depth: 32, values: 10_000)
 
     private enum Command: Sendable {
@@ -38,11 +43,15 @@ struct AppiumLog: MarkLogReader {
         var element: String?
         /// How many taps; 0 when it is none.
         var taps: Int
+        /// Whether it is a gesture, and not one that surely is no tap.
+        var mayTap = false
     }
 
     private let zoneIsGiven: Bool
     /// By session: one handles one request after the other.
     private var requests: [String: Request] = [:]
+    /// The time of the last line.
+    private var last: LogStamp.Civil?
     /// The session whose request came last, and whose body may follow.
     private var latest: String?
     /// Labels by session and element.
@@ -59,6 +68,7 @@ struct AppiumLog: MarkLogReader {
             log.leaveOut(line.number)
             return
         }
+        last = civil ?? last
         // Its requests are what makes it one of Appium.
         log.understand(isCertain: cursor.find("[HTTP] ") != nil)
         if !zoneIsGiven, cursor.find("localTimezone") != nil, cursor.find("true") != nil {
@@ -81,9 +91,7 @@ struct AppiumLog: MarkLogReader {
     }
 
     mutating func finish(_ log: inout MarkLog) throws(MarkError) {
-        for request in requests.values where request.taps > 0 {
-            log.remark("a tap without its answer; no mark", request.line)
-        }
+        for request in requests.values.sorted(by: { $0.line < $1.line }) { try leaveUnanswered(request, &log) }
     }
 
     private mutating func request(
@@ -96,19 +104,40 @@ struct AppiumLog: MarkLogReader {
             log.remark("more than \(Self.sessionLimit) sessions", line)
             return
         }
-        if let waiting = requests[session], waiting.taps > 0 {
-            log.remark("a tap without its answer; no mark", waiting.line)
-        }
+        if let waiting = requests[session] { try leaveUnanswered(waiting, &log) }
         var request = Request(path: String(words[1]), command: command, line: line, taps: 0)
         switch command {
         case .click:
             request.taps = 1
         case .other(let name): log.step(name)
-        case .script, .find, .gesture: break
+        case .gesture: request.mayTap = true
+        case .script, .find: break
         }
         if let civil { request.stamp = try log.reading(of: .civil(civil), line: line) }
         requests[session] = request
         latest = session
+    }
+
+    /// A request whose answer is not in the log, up to the last line.
+    private func leaveUnanswered(_ request: Request, _ log: inout MarkLog) throws(MarkError) {
+        guard request.taps > 0 || request.mayTap else { return }
+        try addUnsure(
+            request, until: last,
+            request.mayTap ? nil : "a tap without its answer, which perhaps was made: a mark without target", &log)
+    }
+
+    private func addUnsure(
+        _ request: Request, until end: LogStamp.Civil?, _ remark: String?, _ log: inout MarkLog
+    ) throws(MarkError) {
+        guard let begun = request.stamp, let end else { throw Self.withoutTime(request) }
+        log.remark(remark ?? "a gesture by coordinates, which may be a tap: a mark without target", request.line)
+        let latest = try log.reading(of: .civil(end), line: request.line).span.latest
+        let span = TimeSpan(begun.span.earliest, max(begun.span.latest, latest))
+        try log.add(log.labels.unsureTap(span), line: request.line, isMonotonic: false)
+    }
+
+    private static func withoutTime(_ request: Request) -> MarkError {
+        MarkError(line: request.line, column: 1, reason: "a tap without a time; run appium --log-timestamp")
     }
 
     /// The request's own JSON, on the line behind it.
@@ -129,9 +158,53 @@ struct AppiumLog: MarkLogReader {
             let arguments = value["args"]?.elements?.first ?? value["args"]
             let element = arguments?["elementId"]?.stringValue ?? arguments?["element"]?.stringValue
             request.label = element.flatMap { labels["\(session)/\($0)"] }
-        case .click, .gesture, .other: break
+        case .gesture:
+            request.mayTap = Self.mayTap(value)
+            if !request.mayTap { log.step("gesture") }
+        case .click, .other: break
         }
         requests[session] = request
+    }
+
+    private static func number(_ value: JSONValue?) -> Double? {
+        if case .number(let text)? = value { return Double(text) }
+        return nil
+    }
+
+    /// Whether some finger goes down and up in one place (W3C WebDriver "Actions"); also where the body tells nothing of
+    /// fingers in words that are known.
+    private static func mayTap(_ value: JSONValue) -> Bool {
+        guard let inputs = value["actions"]?.elements else { return true }
+        return inputs.contains { input in
+            guard let steps = input["actions"]?.elements else { return true }
+            guard input["type"]?.stringValue == "pointer" else { return false }
+            var place: (x: Double, y: Double)?
+            var isDown = false
+            var moved = (x: 0.0, y: 0.0)
+            for step in steps {
+                switch step["type"]?.stringValue {
+                case "pointerDown":
+                    isDown = true
+                    moved = (0, 0)
+                case "pointerMove":
+                    guard let x = number(step["x"]), let y = number(step["y"]) else { continue }
+                    if step["origin"]?.stringValue == "pointer" {
+                        moved = (moved.x + x, moved.y + y)
+                        place = place.map { ($0.x + x, $0.y + y) }
+                    } else {
+                        // From an unknown place, or on an element, the distance is not known.
+                        let known = step["origin"].map { $0.stringValue == "viewport" } ?? true
+                        if known, let place { moved = (moved.x + x - place.x, moved.y + y - place.y) }
+                        place = known ? (x, y) : nil
+                    }
+                    if isDown, max(abs(moved.x), abs(moved.y)) > tapLength { isDown = false }
+                case "pointerUp":
+                    if isDown { return true }
+                default: continue
+                }
+            }
+            return false
+        }
     }
 
     /// The answer to a find, from the driver of one session.
@@ -165,25 +238,25 @@ struct AppiumLog: MarkLogReader {
         else { return }
         requests[session] = nil
         let succeeded = words[2] == "200"
+        let isRefused = words[2].utf8.count == 3 && words[2].hasPrefix("4")
         if case .find = request.command {
             if succeeded, let element = request.element, let label = request.label, labels.count < Self.elementLimit {
                 labels["\(session)/\(element)"] = label
             }
             return
         }
-        if case .gesture = request.command {
-            log.remark(
-                "a gesture by coordinates: whether it is a tap, and on what, is not known; no mark", request.line)
-            return
-        }
-        guard request.taps > 0 else { return }
-        guard succeeded else {
+        guard request.taps > 0 || request.mayTap else { return }
+        if isRefused {
             log.remark("a tap that was answered with an error; no mark", request.line)
             return
         }
-        guard let begun = request.stamp, let civil else {
-            throw MarkError(line: request.line, column: 1, reason: "a tap without a time; run appium --log-timestamp")
+        guard succeeded, !request.mayTap else {
+            return try addUnsure(
+                request, until: civil,
+                request.mayTap
+                    ? nil : "a tap that was answered with an error, and perhaps was made: a mark without target", &log)
         }
+        guard let begun = request.stamp, let civil else { throw Self.withoutTime(request) }
         var label = request.label
         if case .click(let element) = request.command { label = labels["\(session)/\(element)"] }
         if label == nil { log.remark("a tap on something that was not found by a text", request.line) }

@@ -8,7 +8,8 @@ public import SessionTrace
 ///
 /// Lines with a time of receipt give the upper bound alone, as a line is not received before it is written. The lower
 /// bound is then the upper one less the spread of the delays: what the fastest line cost is not known, so that such marks
-/// stay marks of a foreign clock.
+/// stay marks of a foreign clock. A fast line bounds the slow ones around it too; where two differ by more than a quarter of
+/// a second the clock may have been set between them, and each keeps its own bound.
 public struct ClockOffset: Sendable {
     /// Drift between two clocks: one in this many.
     static let driftDivisor: Int64 = 10_000
@@ -18,6 +19,8 @@ public struct ClockOffset: Sendable {
     static let margin = Int64(60) * 1_000_000_000
     /// Delays of all later lines that exceed those of all earlier ones by more show that the clock stood still.
     static let stepThreshold = Int64(1_000_000_000)
+    /// Delays of two lines that differ by more may be a step of the clock: as much as marks of a log are known to (HC-03).
+    static let jumpThreshold = Int64(250_000_000)
 
     private struct Point: Sendable {
         var device: Int64
@@ -50,8 +53,12 @@ public struct ClockOffset: Sendable {
                 device: $0.device, least: $0.least, most: $0.most, line: $0.line, leastLine: $0.line, mostLine: $0.line)
         }.sorted { ($0.device, $0.line) < ($1.device, $1.line) }
         if probes.isEmpty { try Self.refuseStep(points) }
-        for index in points.indices.dropFirst() { points[index] = Self.narrowed(points[index], by: points[index - 1]) }
-        for index in points.indices.dropLast().reversed() {
+        let isTwoSided = !probes.isEmpty
+        for index in points.indices.dropFirst() where isTwoSided || !Self.isJump(points[index], points[index - 1]) {
+            points[index] = Self.narrowed(points[index], by: points[index - 1])
+        }
+        for index in points.indices.dropLast().reversed()
+        where isTwoSided || !Self.isJump(points[index], points[index + 1]) {
             points[index] = Self.narrowed(points[index], by: points[index + 1])
         }
         for point in points {
@@ -65,7 +72,7 @@ public struct ClockOffset: Sendable {
             }
         }
         isMonotonic = first.isMonotonic
-        isTwoSided = !probes.isEmpty
+        self.isTwoSided = isTwoSided
         if probes.isEmpty {
             let delays = receipts.map(\.most)
             jitterNanoseconds = Self.difference(delays.max() ?? 0, delays.min() ?? 0)
@@ -109,14 +116,21 @@ public struct ClockOffset: Sendable {
             let middle = low + (high - low) / 2
             if points[middle].device <= device { low = middle + 1 } else { high = middle }
         }
-        var least = Int64.min
-        var most = Int64.max
-        for index in [low - 1, low] where points.indices.contains(index) {
-            let drift = Self.drift(points[index].device, device)
-            if let known = points[index].least { least = max(least, Self.sum(known, -drift)) }
-            most = min(most, Self.sum(points[index].most, drift))
+        let beside = points[max(0, low - 1)...min(low, points.count - 1)]
+        let bounds = beside.map { point in
+            let drift = Self.drift(point.device, device)
+            return (least: point.least.map { Self.sum($0, -drift) } ?? .min, most: Self.sum(point.most, drift))
         }
-        return (least, most)
+        if !isTwoSided, let one = beside.first, let other = beside.last, Self.isJump(one, other) {
+            return (bounds.map(\.least).min() ?? .min, bounds.map(\.most).max() ?? .max)
+        }
+        return (bounds.map(\.least).max() ?? .min, bounds.map(\.most).min() ?? .max)
+    }
+
+    /// Whether the delays of two lines differ by so much that the clock may have been set between them.
+    private static func isJump(_ one: Point, _ other: Point) -> Bool {
+        let apart = max(difference(one.most, other.most), difference(other.most, one.most))
+        return apart > sum(jumpThreshold, drift(one.device, other.device))
     }
 
     private static func narrowed(_ point: Point, by other: Point) -> Point {

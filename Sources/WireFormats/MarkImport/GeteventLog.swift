@@ -9,7 +9,8 @@ internal import SessionTrace
 /// ```
 ///
 /// The stamps are the kernel's, on CLOCK_MONOTONIC, which stands still in suspend: `/proc/uptime` does not, and must not
-/// be used to convert them. A view is clicked when the finger leaves it, so that a tap lasts from DOWN to UP. Fingers are
+/// be used to convert them. A view is clicked when the finger leaves it, so that a tap lasts from DOWN to UP; a finger that
+/// moves away in between scrolls or drags, and its mark's target is `other`. Fingers are
 /// told apart by slot (protocol B of the kernel's multi-touch documentation); a screen of protocol A, which repeats every
 /// finger in each report, by BTN_TOUCH alone. `input tap` works above evdev and is not seen here.
 struct GeteventLog: MarkLogReader {
@@ -17,6 +18,9 @@ struct GeteventLog: MarkLogReader {
     static let slotLimit = 32
     /// Events of one report; a driver sends some twenty.
     static let reportLimit = 4_096
+    /// A finger that moves farther than this, and than one in `slackDivisor` of the largest coordinate, taps nothing.
+    static let slack = 32
+    static let slackDivisor = 20
 
     private enum Event: Sendable {
         case slot(Int), finger(Int), fingerGone, x(Int), y(Int), down, up, report, fingerReport
@@ -33,6 +37,16 @@ struct GeteventLog: MarkLogReader {
         var start: LogStamp.Reading
         var line: Int
         var first: Position?
+        /// How far it has been from there, along either axis.
+        var distance = 0
+
+        /// The finger is there now.
+        mutating func move(to position: Position?) {
+            first = first ?? position
+            for (one, other) in [(first?.x, position?.x), (first?.y, position?.y)] {
+                if let one, let other { distance = max(distance, abs(other - one)) }
+            }
+        }
     }
 
     private struct Position: Hashable, Sendable {
@@ -49,6 +63,8 @@ struct GeteventLog: MarkLogReader {
         var touch: Contact?
         /// Where each slot's finger is; the kernel leaves out what has not changed, over touches too.
         var positions: [Int: Position] = [:]
+        /// The largest coordinate so far: what the screen has at least.
+        var largest = 0
     }
 
     private var screens: [[UInt8]: Screen] = [:]
@@ -85,11 +101,11 @@ struct GeteventLog: MarkLogReader {
         for screen in screens.values {
             for (slot, contact) in screen.contacts {
                 log.remark("a touch without its end; its mark is the moment of DOWN", contact.line)
-                try Self.add(contact, screen.positions[slot], contact.start, &log)
+                try Self.add(contact, on: screen, screen.positions[slot], contact.start, &log)
             }
             if let touch = screen.touch {
                 log.remark("a touch without its end; its mark is the moment of DOWN", touch.line)
-                try Self.add(touch, screen.positions[0], touch.start, &log)
+                try Self.add(touch, on: screen, screen.positions[0], touch.start, &log)
             }
         }
     }
@@ -115,8 +131,12 @@ struct GeteventLog: MarkLogReader {
                 screen.contacts[screen.slot] = Contact(finger: finger, start: head.stamp, line: line)
             case .fingerGone:
                 try Self.end(screen.slot, &screen, head.stamp, &log)
-            case .x(let x): screen.positions[screen.slot, default: Position()].x = x
-            case .y(let y): screen.positions[screen.slot, default: Position()].y = y
+            case .x(let x):
+                screen.positions[screen.slot, default: Position()].x = x
+                screen.largest = max(screen.largest, x)
+            case .y(let y):
+                screen.positions[screen.slot, default: Position()].y = y
+                screen.largest = max(screen.largest, y)
             case .down: isDown = true
             case .up: isUp = true
             case .report, .fingerReport: break
@@ -125,13 +145,13 @@ struct GeteventLog: MarkLogReader {
         if isDown, screen.contacts.isEmpty, screen.touch == nil {
             screen.touch = Contact(start: head.stamp, line: line)
         }
-        for slot in Array(screen.contacts.keys) where screen.contacts[slot]?.first == nil {
-            screen.contacts[slot]?.first = screen.positions[slot]
-        }
-        if screen.touch != nil, screen.touch?.first == nil { screen.touch?.first = screen.positions[screen.slot] }
+        for slot in Array(screen.contacts.keys) { screen.contacts[slot]?.move(to: screen.positions[slot]) }
+        screen.touch?.move(to: screen.positions[screen.slot])
         if isUp {
             for slot in screen.contacts.keys.sorted() { try Self.end(slot, &screen, head.stamp, &log) }
-            if let touch = screen.touch { try Self.add(touch, screen.positions[screen.slot], head.stamp, &log) }
+            if let touch = screen.touch {
+                try Self.add(touch, on: screen, screen.positions[screen.slot], head.stamp, &log)
+            }
             screen.touch = nil
         }
         screens[head.device] = screen
@@ -141,12 +161,14 @@ struct GeteventLog: MarkLogReader {
         _ slot: Int, _ screen: inout Screen, _ stamp: LogStamp.Reading, _ log: inout MarkLog
     ) throws(MarkError) {
         guard let contact = screen.contacts.removeValue(forKey: slot) else { return }
-        try add(contact, screen.positions[slot], stamp, &log)
+        try add(contact, on: screen, screen.positions[slot], stamp, &log)
     }
 
     private static func add(
-        _ contact: Contact, _ last: Position?, _ end: LogStamp.Reading, _ log: inout MarkLog
+        _ contact: Contact, on screen: Screen, _ last: Position?, _ end: LogStamp.Reading, _ log: inout MarkLog
     ) throws(MarkError) {
+        var contact = contact
+        contact.move(to: last)
         var mark = log.labels.tap(on: nil, TimeSpan(contact.start.span.earliest, end.span.latest))
         if let first = contact.first, let x = first.x, let y = first.y {
             mark.attributes = ["x": "\(x)", "y": "\(y)"]
@@ -164,6 +186,7 @@ struct GeteventLog: MarkLogReader {
                 mark.target = region?.target ?? .other
             }
         }
+        if contact.distance > max(slack, screen.largest / slackDivisor) { mark.target = .other }
         if mark.target == nil { log.remark("a touch of which no region says what it was on", contact.line) }
         try log.add(mark, line: contact.line, isMonotonic: contact.start.isMonotonic)
     }

@@ -10,7 +10,8 @@ internal import SessionTrace
 ///
 /// Read are `-v threadtime` (the default) and `-v time` with any of `epoch`, `monotonic`, `usec`, `year`, `zone` and
 /// `uid`. Times are the device's wall clock; those of `-v monotonic` are logd's estimate of the monotonic clock, off by
-/// some milliseconds. Of an intent nothing is kept but the package that it started: its data can be the handoff's URL.
+/// some milliseconds. A page that the shell opened, or that another app than a browser shows, is no mark: an app that takes
+/// its own return link does so. Of an intent nothing is kept but the package that it started: its data can be the handoff's URL.
 struct LogcatLog: MarkLogReader {
     private struct Head {
         var value: LogStamp.Value
@@ -57,16 +58,42 @@ struct LogcatLog: MarkLogReader {
             log.remark("a start of a browser that did not succeed", line)
             return
         }
-        let package = value("cmp=")?.prefix { $0 != "/" }
-        guard package != "android" else {
+        let rest = text[close...].split(separator: " ")
+        if let place = rest.firstIndex(of: "uid"), rest[place...].dropFirst().first == Self.shell {
+            log.remark("a web page was opened from the shell, not by an app; no mark", line)
+            return
+        }
+        let package = value("cmp=").map { $0.prefix { $0 != "/" } } ?? ""
+        guard !Self.choosers.contains(String(package)) else {
             log.remark("a choice of browsers was shown: which opened, and when, is not known", line)
+            return
+        }
+        guard
+            Self.browsers.contains(where: {
+                package == $0 || package.hasPrefix("\($0).") || package.hasPrefix("\($0)_")
+            })
+        else {
+            log.remark("a web page was opened in an app that is no known browser; no mark", line)
             return
         }
         let stamp = try log.reading(of: head.value, line: line)
         var mark = Mark(kind: .opened, span: stamp.span, isOnTraceClock: false, source: .sideFile)
-        if let package, !package.isEmpty { mark.attributes["package"] = String(package.prefix(TapLabels.nameLimit)) }
+        mark.attributes["package"] = String(package.prefix(TapLabels.nameLimit))
         try log.add(mark, line: line, isMonotonic: stamp.isMonotonic)
     }
+
+    /// The user that `adb shell am start` is: the tester, and not the app.
+    private static let shell: Substring = "2000"
+    /// Who asks the person for a browser.
+    private static let choosers: Set<String> = ["android", "com.android.intentresolver"]
+    /// Packages of browsers, with those whose names go on behind a point.
+    private static let browsers = [
+        "com.android.chrome", "com.chrome", "com.google.android.apps.chrome", "org.chromium", "com.android.browser",
+        "org.mozilla", "com.sec.android.app.sbrowser", "com.microsoft.emmx", "com.opera", "com.brave.browser",
+        "com.duckduckgo.mobile.android", "com.vivaldi.browser", "com.ecosia.android", "com.huawei.browser",
+        "com.mi.globalbrowser", "com.heytap.browser", "com.vivo.browser", "com.yandex.browser", "com.UCMobile",
+        "com.kiwibrowser.browser", "app.vanadium.browser", "org.torproject.torbrowser", "org.lineageos.jelly",
+    ]
 
     private static let priorities: Set<UInt8> = Set("VDIWEFAS".utf8)
 

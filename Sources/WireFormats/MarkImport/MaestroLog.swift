@@ -8,11 +8,16 @@ internal import SessionTrace
 /// 05:10:32.456 [ INFO] maestro.cli.runner.TestSuiteInteractor.invoke: Tap on "Share selection and continue" COMPLETED
 /// ```
 ///
-/// A tap lasts from RUNNING to COMPLETED: Maestro looks for the element, taps and waits for the screen in between.
+/// A tap lasts from RUNNING to COMPLETED: Maestro looks for the element, taps and waits for the screen in between. Of one
+/// that came out otherwise, or of which the log shows one end only, it is not known whether it was made: its mark is unsure
+/// (`TapLabels.unsureTap`). One that was SKIPPED was not made.
 struct MaestroLog: MarkLogReader {
     static let openLimit = 1_000
 
     private var open: [String: (start: LogStamp.Reading, line: Int)] = [:]
+    /// The first and the last line's time, as far as a date is known for it.
+    private var first: LogStamp.Reading?
+    private var last: LogStamp.Reading?
 
     mutating func take(_ line: LogLine, _ log: inout MarkLog) throws(MarkError) {
         var cursor = LineCursor(line.bytes)
@@ -23,6 +28,8 @@ struct MaestroLog: MarkLogReader {
         log.dating.follow(civil)
         let step = Self.step(String(decoding: cursor.rest, as: UTF8.self))
         log.understand(isCertain: step != nil)
+        last = (try? log.reading(of: .civil(civil), line: line.number)) ?? last
+        first = first ?? last
         guard let (tap, state) = step else { return }
         guard Self.isTap(tap) else {
             if state != "RUNNING" { log.step(Self.name(of: tap)) }
@@ -38,20 +45,34 @@ struct MaestroLog: MarkLogReader {
             if open[tap] == nil { open[tap] = (stamp, line.number) }
         case "COMPLETED":
             guard let begun = open.removeValue(forKey: tap) else {
-                log.remark("the end of a tap without its beginning; no mark", line.number)
-                return
+                log.remark("the end of a tap without its beginning: a mark without target", line.number)
+                return try addUnsure(from: first ?? stamp, to: stamp, line.number, &log)
             }
             let mark = log.labels.tap(
                 on: Self.label(tap), TimeSpan(begun.start.span.earliest, stamp.span.latest), count: Self.count(tap))
             try log.add(mark, line: begun.line, isMonotonic: false)
-        default:
+        case "SKIPPED":
             open[tap] = nil
-            log.remark("a tap that came out as \(state); no mark", line.number)
+            log.remark("a tap that came out as SKIPPED; no mark", line.number)
+        default:
+            let begun = open.removeValue(forKey: tap)
+            log.remark("a tap that came out as \(state), and perhaps was made: a mark without target", line.number)
+            try addUnsure(from: begun?.start ?? first ?? stamp, to: stamp, begun?.line ?? line.number, &log)
         }
     }
 
     mutating func finish(_ log: inout MarkLog) throws(MarkError) {
-        for begun in open.values { log.remark("a tap without its end; no mark", begun.line) }
+        for begun in open.values {
+            log.remark("a tap without its end, which perhaps was made: a mark without target", begun.line)
+            try addUnsure(from: begun.start, to: last ?? begun.start, begun.line, &log)
+        }
+    }
+
+    private func addUnsure(
+        from start: LogStamp.Reading, to end: LogStamp.Reading, _ line: Int, _ log: inout MarkLog
+    ) throws(MarkError) {
+        let span = TimeSpan(start.span.earliest, max(start.span.latest, end.span.latest))
+        try log.add(log.labels.unsureTap(span), line: line, isMonotonic: false)
     }
 
     private static func head(_ cursor: inout LineCursor) -> LogStamp.Civil? {

@@ -54,6 +54,14 @@ public struct TapLabels: Hashable, Sendable {
             source: .sideFile, name: label.map { String($0.unicodeScalars.prefix(Self.nameLimit)) })
     }
 
+    /// A tap that a log does not confirm. Nothing may rest on it, so it keeps neither target nor label: rules are in doubt
+    /// where it may have been what was tapped.
+    func unsureTap(_ span: TimeSpan) -> Mark {
+        var mark = tap(on: nil, span)
+        mark.attributes["uncertain"] = "true"
+        return mark
+    }
+
     private static func region(_ label: String, _ target: Mark.Target) -> Region? {
         let corners = label.split(separator: "-").map { corner in
             corner.split(separator: ",").compactMap { UInt32($0).map { Int($0) } }

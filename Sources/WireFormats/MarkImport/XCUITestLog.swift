@@ -17,6 +17,9 @@ internal import SessionTrace
 /// A tap lasts from "Synthesize event" to what comes behind it, or, if such lines were filtered out, from the tap's line
 /// to the next activity beside it. Seconds are rounded to hundredths: half a hundredth is added at both ends. A test
 /// without "Start Test at" began between the stamps of suites before and behind it.
+///
+/// A tap that failed before its event was not made. One that failed behind it, or that the log cuts off, perhaps was: its
+/// mark is unsure (`TapLabels.unsureTap`).
 struct XCUITestLog: MarkLogReader {
     static let tapLimit = 10_000
     private static let rounding = Int64(5_000_000)
@@ -28,6 +31,8 @@ struct XCUITestLog: MarkLogReader {
         var indent: Int
         var start: Int64
         var synthesis: (start: Int64, end: Int64?, indent: Int)?
+        /// Whether the log shows what happens within it.
+        var showsWithin = false
         var failed = false
     }
 
@@ -37,6 +42,8 @@ struct XCUITestLog: MarkLogReader {
         var line: Int
         var from: Int64
         var to: Int64
+        /// Whether it perhaps was not made.
+        var isUnsure = false
     }
 
     private var open: OpenTap?
@@ -83,6 +90,7 @@ struct XCUITestLog: MarkLogReader {
         let indent = cursor.index - before
         elapsed = max(elapsed, time)
         if let tap = open {
+            if indent > tap.indent { open?.showsWithin = true }
             if indent <= tap.indent {
                 try close(at: time, &log)
             } else if let synthesis = tap.synthesis, synthesis.end == nil, indent <= synthesis.indent {
@@ -150,8 +158,9 @@ struct XCUITestLog: MarkLogReader {
                 elapsed = max(elapsed, time)
                 try close(at: time, &log)
             } else {
-                log.remark("a tap without its end; no mark", tap.line)
                 open = nil
+                log.remark("a tap without its end, which perhaps was made: a mark without target", tap.line)
+                try keep(tap, until: elapsed, isUnsure: true, &log)
             }
         }
         elapsed = max(elapsed, time ?? 0)
@@ -168,23 +177,32 @@ struct XCUITestLog: MarkLogReader {
     private mutating func close(at time: Int64, _ log: inout MarkLog) throws(MarkError) {
         guard let tap = open else { return }
         open = nil
-        guard !tap.failed else {
+        guard tap.failed else { return try keep(tap, until: tap.synthesis?.end ?? time, isUnsure: false, &log) }
+        if tap.showsWithin, tap.synthesis == nil {
             log.remark("a tap that failed; no mark", tap.line)
             return
         }
+        log.remark("a tap that failed, and perhaps was made: a mark without target", tap.line)
+        try keep(tap, until: time, isUnsure: true, &log)
+    }
+
+    private mutating func keep(
+        _ tap: OpenTap, until end: Int64, isUnsure: Bool, _ log: inout MarkLog
+    ) throws(MarkError) {
+        let start = tap.synthesis?.start ?? tap.start
         let done = DoneTap(
-            label: tap.label, count: tap.count, line: tap.line, from: tap.synthesis?.start ?? tap.start,
-            to: tap.synthesis?.end ?? time)
+            label: tap.label, count: tap.count, line: tap.line, from: start, to: max(start, end), isUnsure: isUnsure)
         if let base { return try add(done, base, &log) }
         if current.count < Self.tapLimit { current.append(done) }
     }
 
     /// A tap of a test that began within `base`.
     private func add(_ tap: DoneTap, _ base: TimeSpan, _ log: inout MarkLog) throws(MarkError) {
-        if tap.label == nil { log.remark("a tap on something without a label", tap.line) }
+        if tap.label == nil, !tap.isUnsure { log.remark("a tap on something without a label", tap.line) }
         let span = TimeSpan(
             base.earliest.advanced(byNanoseconds: tap.from - Self.rounding),
             base.latest.advanced(byNanoseconds: tap.to + Self.rounding))
-        try log.add(log.labels.tap(on: tap.label, span, count: tap.count), line: tap.line, isMonotonic: false)
+        let mark = tap.isUnsure ? log.labels.unsureTap(span) : log.labels.tap(on: tap.label, span, count: tap.count)
+        try log.add(mark, line: tap.line, isMonotonic: false)
     }
 }

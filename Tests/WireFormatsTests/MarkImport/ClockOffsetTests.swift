@@ -205,6 +205,48 @@ import WireFormats
         #expect(try ClockOffset(probes: [], receipts: receipts(sleep: 1, last: 1)) != nil)
     }
 
+    /// Ticks every second from 100 to 111 of the device's first clock, received 50 ms later, with the clock set on by
+    /// `step` behind the sixth.
+    private static func ticks(step: Int64, drop: Int64 = 0) throws -> [ClockProbe] {
+        var text = ""
+        for index in Int64(0)..<12 {
+            let delay = index < 6 ? 50 + drop : 50
+            let device = 100_000 + index * 1_000 + (index < 6 ? 0 : step)
+            let host = 1_764_479_431_000 + index * 1_000 + delay
+            text +=
+                "\(host / 1_000).\(String(host % 1_000 + 1_000).dropFirst()) "
+                + "[ \(device / 1_000).\(String(device % 1_000 + 1_000).dropFirst())] EV_SYN SYN_REPORT 00000000\n"
+        }
+        return try ImportedMarks(text, .getevent).reading.receipts
+    }
+
+    @Test(
+        "a clock that was set on: what it stamped before keeps its own bound", arguments: [251, 999, 5_000] as [Int64])
+    func setForward(step: Int64) throws {
+        let offset = try #require(try ClockOffset(probes: [], receipts: Self.ticks(step: step)))
+        for (device, host) in [
+            (100 * Self.second, Self.host), (103 * Self.second, Self.host + 3 * Self.second),
+            (104_500_000_000, Self.host + 4_500_000_000), (105 * Self.second, Self.host + 5 * Self.second),
+            (105_400_000_000, Self.host + 5_400_000_000),
+            (106 * Self.second + step * 1_000_000, Self.host + 6 * Self.second),
+            (111 * Self.second + step * 1_000_000, Self.host + 11 * Self.second),
+        ] {
+            let span = try offset.reference(Self.span(device), line: 1)
+            #expect(span.earliest.nanoseconds <= host && host <= span.latest.nanoseconds, "\(device): \(span)")
+        }
+    }
+
+    @Test(
+        "a fast line bounds the slow ones around it, as long as it is no step", arguments: [(250, true), (251, false)])
+    func narrowing(drop: Int64, isNarrowed: Bool) throws {
+        let offset = try #require(try ClockOffset(probes: [], receipts: Self.ticks(step: 0, drop: drop)))
+        let span = try offset.reference(Self.span(105 * Self.second), line: 1)
+        let excess = span.latest.nanoseconds - (Self.host + 5 * Self.second + 50_000_000)
+        #expect(isNarrowed ? excess < 2_000_000 : excess >= drop * 1_000_000, "\(excess)")
+        let later = try offset.reference(Self.span(106 * Self.second), line: 1)
+        #expect(later.latest.nanoseconds < Self.host + 6 * Self.second + 52_000_000)
+    }
+
     @Test("a file of probes: seconds, RFC 3339, comments; as wide as the last digits")
     func file() throws {
         let file = try ClockProbeFile(

@@ -88,6 +88,67 @@ import WireFormats
             ])
     }
 
+    private static func hex(_ number: Int) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
+
+    /// A finger that goes down at x 0 and moves along y.
+    private static func moving(_ ys: [Int], at second: Int = 1, last: String = "ffffffff") -> String {
+        var text = ""
+        for (number, y) in ys.enumerated() {
+            let head = "[ \(second).\(number)00000] /dev/input/event2:"
+            if number == 0 {
+                text += "\(head) EV_ABS ABS_MT_TRACKING_ID 00000001\n\(head) EV_ABS ABS_MT_POSITION_X 00000000\n"
+            }
+            text += "\(head) EV_ABS ABS_MT_POSITION_Y \(hex(y))\n\(head) EV_SYN SYN_REPORT 00000000\n"
+        }
+        let head = "[ \(second).900000] /dev/input/event2:"
+        return text + "\(head) EV_ABS ABS_MT_TRACKING_ID \(last)\n\(head) EV_SYN SYN_REPORT 00000000\n"
+    }
+
+    /// By more than a twentieth of the largest coordinate, and not less than 32 units: the finger may roll.
+    @Test(
+        "a finger that moves away taps nothing, wherever it is lifted",
+        arguments: [
+            ([2_000, 500], "other"), ([2_000, 1_900], "-"), ([2_000, 1_899], "other"), ([1_900, 2_000], "-"),
+            ([1_899, 2_000], "other"), ([2_000, 500, 2_000], "other"), ([100, 132], "-"), ([100, 133], "other"),
+            ([640, 608], "-"), ([640, 607], "other"), ([680, 647, 680], "-"),
+        ])
+    func scrolls(ys: [Int], target: String) throws {
+        let marks = try ImportedMarks(Self.moving(ys), .getevent)
+        #expect(marks.reading.marks.map { $0.mark.target?.rawValue ?? "-" } == [target], "\(marks.lines)")
+        #expect(marks.remarks.isEmpty == (target == "other"), "\(marks.remarks)")
+    }
+
+    /// The coordinates of a screen are larger than this touch tells: an earlier one said so.
+    @Test("the largest coordinate is the screen's, not the touch's")
+    func scale() throws {
+        let text = Self.moving([20_000], at: 1) + Self.moving([400, 900], at: 2)
+        #expect(try ImportedMarks(text, .getevent).reading.marks.map(\.mark.target) == [nil, nil])
+        #expect(try ImportedMarks(Self.moving([400, 900]), .getevent).reading.marks.map(\.mark.target) == [.other])
+    }
+
+    @Test("sideways too, and with BTN_TOUCH alone")
+    func scrollsOfAnotherKind() throws {
+        let sideways = Self.moving([2_000, 500]).replacing("POSITION_X", with: "T").replacing(
+            "POSITION_Y", with: "POSITION_X"
+        )
+        .replacing("ABS_T", with: "ABS_MT_POSITION_Y").replacing("MT_T ", with: "MT_POSITION_Y ")
+        #expect(try ImportedMarks(sideways, .getevent).reading.marks.map(\.mark.target) == [.other])
+        let single = """
+            [ 1.000000] EV_ABS ABS_X 00000010
+            [ 1.000000] EV_ABS ABS_Y 000007d0
+            [ 1.000000] EV_KEY BTN_TOUCH DOWN
+            [ 1.000000] EV_SYN SYN_REPORT 00000000
+            [ 1.100000] EV_ABS ABS_Y 000001f4
+            [ 1.100000] EV_SYN SYN_REPORT 00000000
+            [ 1.200000] EV_KEY BTN_TOUCH UP
+            [ 1.200000] EV_SYN SYN_REPORT 00000000
+            """
+        #expect(try ImportedMarks(single, .getevent).reading.marks.map(\.mark.target) == [.other])
+    }
+
     @Test("two fingers of protocol B are two taps, though BTN_TOUCH goes down once")
     func twoFingers() throws {
         let text = """

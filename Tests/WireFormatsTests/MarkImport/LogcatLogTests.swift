@@ -80,6 +80,34 @@ import WireFormats
         #expect(try ImportedMarks(text.replacing("dat=https", with: "dat=HTTP"), .logcat).lines == marks.lines)
     }
 
+    @Test("the way back to the app, the tester's own start, and another app open no browser")
+    func otherStarts() throws {
+        func judged(_ part: String, _ instead: String) throws -> ImportedMarks {
+            try ImportedMarks(
+                "1764479431.123  1652  4143 I \(Self.view)result code=0\n".replacing(part, with: instead), .logcat)
+        }
+        let back = try judged("com.android.chrome/com.google", "health.example.shop/.MainActivity")
+        #expect(back.lines == [])
+        #expect(back.remarks == ["1@1 a web page was opened in an app that is no known browser; no mark"])
+        let fromShell = try judged("uid 10234", "uid 2000")
+        #expect(fromShell.lines == [])
+        #expect(fromShell.remarks == ["1@1 a web page was opened from the shell, not by an app; no mark"])
+        #expect(try judged("uid 10234", "uid 20001").lines.count == 1)
+        let chooser = try judged("com.android.chrome/", "com.android.intentresolver/")
+        #expect(chooser.remarks == ["1@1 a choice of browsers was shown: which opened, and when, is not known"])
+        #expect(try judged("com.android.chrome/", "com.android.chromeless/").lines == [])
+        #expect(try judged("com.android.chrome/", "com.brave.browser_beta/").lines.count == 1)
+        #expect(try judged("cmp=com.android.chrome/com.google.android.apps.chrome.Main ", "").lines == [])
+        for browser in [
+            "org.mozilla.firefox", "com.sec.android.app.sbrowser", "com.chrome.beta", "com.opera.mini.native",
+        ] {
+            #expect(
+                try judged("com.android.chrome", browser).lines == [
+                    "1 opened - 05:10:31.123000000…05:10:31.123999999 package=\(browser)"
+                ])
+        }
+    }
+
     @Test func openedInTheFormatOfTime() throws {
         let text = "11-30 05:10:31.123 I/\(Self.view)result code=0".replacing(
             "Manager: START", with: "Manager( 1652): START")

@@ -67,7 +67,7 @@ import WireFormats
         #expect(marks.remarks.contains("2@8 a tap whose test does not say when it began; no mark"))
     }
 
-    @Test("a tap that failed, or that the log cuts off, is no mark")
+    @Test("a tap that failed before its event is no mark")
     func failures() throws {
         let failed = """
             Test Case '-[A b]' started.
@@ -81,8 +81,38 @@ import WireFormats
         let marks = try ImportedMarks(failed, .xcuitest, settings: Self.utc)
         #expect(marks.lines == [])
         #expect(marks.remarks == ["1@3 a tap that failed; no mark", "1@5 not a line of xcuitest"])
-        let cut = failed.split(separator: "\n").prefix(4).joined(separator: "\n")
-        #expect(try ImportedMarks(cut, .xcuitest, settings: Self.utc).remarks == ["1@3 a tap without its end; no mark"])
+    }
+
+    /// The event was on its way, or nothing tells whether it was.
+    @Test("a tap that failed behind its event, or that the log cuts off, perhaps was made")
+    func unsure() throws {
+        let failed = """
+            Test Case '-[A b]' started.
+                t =     0.00s Start Test at 2026-11-30 05:10:27.500
+                t =     1.00s Tap "Share selection and continue" Button
+                t =     1.05s     Find the "Share selection and continue" Button
+                t =     1.10s     Synthesize event
+            /x/A.swift:12: error: -[A b] : Failed to tap: timed out
+                t =     2.00s Tear Down
+            Test Case '-[A b]' failed (2.123 seconds).
+            """
+        let marks = try ImportedMarks(failed, .xcuitest, settings: Self.utc)
+        #expect(marks.lines == ["3 tap - 05:10:28.595000000…05:10:29.505999999 uncertain=true"])
+        #expect(marks.remarks.first == "1@3 a tap that failed, and perhaps was made: a mark without target")
+        // Lines of what happens within a tap were filtered out.
+        let filtered = failed.split(separator: "\n").filter { !$0.contains("s     ") }.joined(separator: "\n")
+        #expect(
+            try ImportedMarks(filtered, .xcuitest, settings: Self.utc).lines == [
+                "3 tap - 05:10:28.495000000…05:10:29.505999999 uncertain=true"
+            ])
+        for lines in 3...5 {
+            let cut = failed.split(separator: "\n").prefix(lines).joined(separator: "\n")
+            let marks = try ImportedMarks(cut, .xcuitest, settings: Self.utc)
+            let start = lines == 5 ? "28.595" : "28.495"
+            let end = ["28.505", "28.555", "28.605"][lines - 3]
+            #expect(marks.lines == ["3 tap - 05:10:\(start)000000…05:10:\(end)999999 uncertain=true"])
+            #expect(marks.remarks == ["1@3 a tap without its end, which perhaps was made: a mark without target"])
+        }
     }
 
     @Test("an event that is synthesized again goes on; a tap without a label has no target")
