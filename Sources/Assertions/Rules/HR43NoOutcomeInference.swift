@@ -43,7 +43,6 @@ enum NoOutcomeInference: Rule {
                 _ = judgeWords(of: message, foreground, watch, items, session, &judgement)
             }
             session.doubtMessageLog(until: watch.until, &judgement)
-            }
             session.doubtUnread(from: watch.from, until: watch.until, &judgement)
             let end = min(foreground.next?.span.earliest ?? .distantFuture, session.ended)
             longest = max(longest, Nanoseconds(end.nanoseconds(since: foreground.mark.span.latest)))
