@@ -72,12 +72,10 @@ enum NoBackgroundObservation: Rule {
         }
         let groups = Dictionary(grouping: messages) { [$0.subject(session.redactor)] + $0.body.keys }
         for (_, group) in groups.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-            guard let first = group.first, let period = Period(group.map(\.started.time)), period.isEven else {
-                continue
-            }
+            guard let first = group.first, let period = Period(group.map(\.started.time)) else { continue }
             judgement.doubt(
                 "perhaps-polling",
-                "\(first.subject(session.redactor)): \(group.count) messages of one kind while the app was left, \(period.mean) apart on average, may ask again and again",
+                "\(first.subject(session.redactor)): \(period.range.count) messages of one kind while the app was left, \(period.mean) apart on average, may ask again and again",
                 remedy: "close the WebSocket when the app is left, or let its heartbeats be pings (RFC 6455 §5.5.2)")
         }
     }
