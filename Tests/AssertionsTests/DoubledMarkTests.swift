@@ -107,7 +107,7 @@ import Testing
         session.mark(.foreground, at: 60)
         session.mark(.restore, at: 60.5)
         session.mark(.end, at: 200)
-        session.policyText += "requests: {projection: {path: /catalog/{id}/handoff}}\n"
+        session.policyText += "requests: {projection: {path: \"/catalog/{id}/handoff\"}}\n"
         #expect(try session.judge()["HR-42"].violations == ["no-refresh"])
     }
 
