@@ -64,6 +64,29 @@ import Testing
         #expect(result.verdict == .pass, "\(result)")
     }
 
+    /// Both presses came before both requests: the second tap was perhaps made once the first request had ended.
+    @Test(
+        arguments: [
+            (0.501, 5.4, 400, Mark.Maker.person, "late-mark"), (0.5, 5.4, 400, .person, nil),
+            (0.7, 5.4, 400, .script, nil),
+            (0.7, 5.4, 201, .person, nil), (0.7, 19.7, 400, .person, "late-mark"), (0.7, 19.701, 400, .person, nil),
+            (0.7, 5.4, 302, .person, "late-mark"),
+        ] as [(Double, Double, Int, Mark.Maker, String?)]) func aTapMayBeLaterThanItsPress(
+            gap: Double, second: Double, status: Int, maker: Mark.Maker, code: String?
+        ) throws
+    {
+        var session = ScriptedSession.upToTap()
+        session.mark(.tap, .share, at: 4, by: maker)
+        session.mark(.tap, .share, at: 4 + gap, by: maker)
+        session.share(at: 4.9, status: status)
+        session.share(at: second, key: ScriptedSession.key2, url: ScriptedSession.otherURL)
+        session.browse(ScriptedSession.otherURL, at: second + 0.5)
+        session.mark(.end, at: 90)
+        let result = try session.judge()["HR-07"]
+        #expect(result.reason?.code == code, "\(result)")
+        #expect((result.violations == ["second-key"]) == (code == nil), "\(result)")
+    }
+
     /// A request so long after a tap did not come of it.
     @Test(arguments: [(29.0, []), (29.001, ["lost-tap"])]) func aTapClaimsWhatComesInTime(
         time: Double, kinds: [String]

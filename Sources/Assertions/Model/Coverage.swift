@@ -206,10 +206,15 @@ extension Session {
     }
 
     /// An unread connection that carried something at or after an instant, and may have been to Chia or to a neutral URL's
+<<<<<<< HEAD
     /// host, since no name of it is known or its address is theirs too.
     func namelessTraffic(since instant: Instant, where mayConcern: (FlowSummary) -> Bool = { _ in true })
         -> FlowSummary?
     {
+=======
+    /// host, since no name of it is known.
+    func namelessTraffic(since instant: Instant, where mayConcern: (FlowSummary) -> Bool = { _ in true }) -> FlowSummary? {
+>>>>>>> flows
         nameless.first { flow in
             flow.darkness != nil && (flow.lastDarkData ?? .distantPast) >= instant && flow.actor.actor != .os
                 && OSNoiseHosts.service(ofPort: flow.server.port) == nil && mayConcern(flow)
@@ -222,12 +227,18 @@ extension Session {
 
     /// Why such a connection leaves something open.
     static func unnamed(_ flow: FlowSummary, _ consequence: String) -> InconclusiveReason {
+<<<<<<< HEAD
         let what = "an unread connection to \(flow.server) has no name (packet \(flow.opened.number))"
         return InconclusiveReason(
             code: flow.names.isEmpty ? "host-unknown" : "shared-address",
             sentence: flow.names.isEmpty
                 ? "\(what), and \(consequence)"
                 : "\(what), its address is that of a host of Chia's too, and \(consequence)",
+=======
+        InconclusiveReason(
+            code: "host-unknown",
+            sentence: "an unread connection to \(flow.server) has no name (packet \(flow.opened.number)), and \(consequence)",
+>>>>>>> flows
             remedy: "start the capture before the app and with plain DNS")
     }
 
@@ -246,24 +257,6 @@ extension Session {
     /// `exceptBrowser` leaves out connections that are known to be the browser's; `exceptSafari` takes those that a
     /// recorded process says are Safari's for its own navigation, since no app can make it fetch anything.
     func doubtChiaHoles(exceptBrowser: Bool, exceptSafari: Bool = false, _ judgement: inout Judgement) {
-        doubtNamelessChia(exceptBrowser: exceptBrowser, exceptSafari: exceptSafari, &judgement)
-        doubtNamedChiaHoles(exceptBrowser: exceptBrowser, exceptSafari: exceptSafari, &judgement)
-    }
-
-    private func doubtNamelessChia(exceptBrowser: Bool, exceptSafari: Bool, _ judgement: inout Judgement) {
-        guard let since = (urls.map(\.since) + neutralURLs.map(\.since)).min(),
-            let flow = namelessTraffic(
-                since: since,
-                where: {
-                    !(exceptBrowser && $0.actor.actor == .browser) && !(exceptSafari && $0.actor.isSafari)
-                })
-        else { return }
-        let reason = Self.unnamed(flow, "may be Chia's, and hold a request for a handoff or neutral URL")
-        judgement.doubt(reason.code, reason.sentence, remedy: reason.remedy)
-    }
-
-    /// The same for connections whose name is known alone.
-    func doubtNamedChiaHoles(exceptBrowser: Bool, exceptSafari: Bool = false, _ judgement: inout Judgement) {
         var owners: [ConnectionID: ActorReading] = [:]
         if exceptBrowser || exceptSafari {
             for contact in contacts where contact.kind == .connection {
@@ -271,6 +264,16 @@ extension Session {
             }
         }
         var ofSafari: Set<ConnectionID> = []
+        if let since = (urls.map(\.since) + neutralURLs.map(\.since)).min(),
+            let flow = namelessTraffic(
+                since: since,
+                where: {
+                    !(exceptBrowser && $0.actor.actor == .browser) && !(exceptSafari && $0.actor.isSafari)
+                })
+        {
+            let reason = Self.unnamed(flow, "may be Chia's, and hold a request for a handoff or neutral URL")
+            judgement.doubt(reason.code, reason.sentence, remedy: reason.remedy)
+        }
         let hole = blindSpots.first { record in
             guard let id = record.spot.connection, record.spot.from != .server,
                 Self.hidesRequests.contains(record.spot.reason),

@@ -89,6 +89,7 @@ enum OneSessionRequestPerTapBurst: Rule {
         let overlaps = attempt.started < previous.ended
         // Sent again as it was, though perhaps no answer had come.
         let isUnheard = previous.delivered == nil && sameKey && !isTappedBetween
+        let isOpen = mayBeTapped(attempt, in: burst, session)
         let numbers =
             "\(counted(burst.taps.count, "tap")) (\(burst.words)), but attempts \(previous.number) and \(attempt.number)"
         func violation(_ kind: String, _ why: String) {
@@ -136,6 +137,11 @@ enum OneSessionRequestPerTapBurst: Rule {
                 "tap-not-marked",
                 "attempt \(attempt.number) has a new key, and no tap is marked for it after the app had been left",
                 remedy: "mark each tap: {\"kind\":\"tap\",\"target\":\"share\"}")
+        case .definitive where isOpen, .redirect where isOpen, .unnamed where isOpen:
+            judgement.doubt(
+                "late-mark",
+                "attempts \(previous.number) and \(attempt.number) each follow one of \(counted(burst.taps.count, "tap")), marked by hand, and it can't be told which was made between them",
+                remedy: "send the marks from the test script, or press each once what the one before led to is over")
         case .success, .definitive, .redirect, .unnamed:
             if !attempt.isSameSelection(as: previous), !sameKey, burst.taps.count > 1, isTappedBetween, burst.isGeneric
             {
@@ -154,6 +160,16 @@ enum OneSessionRequestPerTapBurst: Rule {
             violation(
                 sameKey ? "second-request" : "second-key",
                 "were both sent\(sameKey ? "" : ", with different keys"); the first ended as \(previous.outcome.word)")
+        }
+    }
+
+    /// Whether a tap that was marked by hand before an attempt, more than the double-tap time after another one, was perhaps
+    /// made only shortly before it.
+    private static func mayBeTapped(_ attempt: Attempt, in burst: Burst, _ session: Session) -> Bool {
+        let timing = session.policy.timing
+        return zip(burst.taps, burst.taps.dropFirst()).contains { before, tap in
+            tap.isByHand && tap.nanoseconds(after: before) > timing.doubleTap.count
+                && attempt.started.nanoseconds(since: tap.span.earliest) <= timing.handMark.count
         }
     }
 

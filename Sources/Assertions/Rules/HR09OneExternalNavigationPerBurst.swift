@@ -88,8 +88,13 @@ enum OneExternalNavigationPerBurst: Rule {
         _ judgement: inout Judgement
     ) {
         let asking = session.index.requestsForNeutral
+<<<<<<< HEAD
         let opened = session.navigations(among: asking, from: due, before: session.reach(after: burst))
         let wasOpened = session.navigations(among: asking, before: due).last != nil
+=======
+        let opened = session.navigations(among: asking, from: due, before: nextStart(after: burst, session))
+        let earlier = session.navigations(among: asking, before: due).last?.first
+>>>>>>> flows
         guard
             let further = opened.first(where: { navigation in
                 !session.isStartedByChia(navigation.first) && session.handoffURL(askedBy: navigation.first) == nil
@@ -125,7 +130,7 @@ enum OneExternalNavigationPerBurst: Rule {
                 remedy: "start the trace before the projection is fetched, and give the keys for it")
             return
         }
-        let limit = session.reach(after: burst)
+        let limit = nextStart(after: burst, session)
         let opened = session.navigations(among: session.index.requestsForNeutral, from: burst.reach, before: limit)
         // While a session request is under way both actions are disabled: a tap then leads to nothing (HR-10).
         let taps = burst.lastTap.span
@@ -141,6 +146,11 @@ enum OneExternalNavigationPerBurst: Rule {
         report(
             opened, inside, target: "the neutral URL", burst: burst, due: burst.lastTap.span.latest,
             host: session.neutralURLs[0].address.host, because: [], session, &judgement, &counts)
+    }
+
+    /// When the next burst of either kind begins.
+    private static func nextStart(after burst: Burst, _ session: Session) -> Instant {
+        session.reach(after: burst)
     }
 
     private static func report(
@@ -257,7 +267,7 @@ enum OneExternalNavigationPerBurst: Rule {
         guard !burst.isGeneric, !own.contains(where: { $0.outcome == .success }) else { return }
         for evidence in burst.evidence { judgement.looked(at: evidence) }
         // What the next burst, of either kind, opens is its own; so is what an operation before brought late.
-        let end = session.reach(after: burst)
+        let end = nextStart(after: burst, session)
         let late = session.urls.contains { $0.since >= burst.started && $0.since < end }
         guard !late, !own.contains(where: { $0.outcome == .notSeen }) else { return }
         let opened = session.navigations(among: session.index.requestsForURLs, from: burst.started, before: end)

@@ -27,7 +27,7 @@ enum UncertainKeepsKey: Rule {
                 ? "no attempt followed the uncertain end" : "no attempt ended uncertain"
         var kept = 0
         for attempt in session.attempts {
-            let following = session.attempts.dropFirst(attempt.number).filter {
+            let following = session.attempts.dropFirst(attempt.number).lazy.filter {
                 $0.isSameItem(as: attempt) && $0.isSameDevice(as: attempt)
             }
             guard let next = following.first else { continue }

@@ -48,7 +48,7 @@ enum NoCustomTabWarmup: Rule {
         judgement.passSentence =
             "\(counted(count, "contact")) of the browser with Chia, none of them before the app acted"
         // A prefetch may be in what was not read.
-        session.doubtNamedChiaHoles(exceptBrowser: false, &judgement)
+        session.doubtChiaHoles(exceptBrowser: false, &judgement)
         doubtNames(before: visited ?? .distantFuture, actions, handovers, session, &judgement)
         guard judgement.isExercised else { return }
         if actions.isEmpty, handovers.isEmpty {
