@@ -206,15 +206,10 @@ extension Session {
     }
 
     /// An unread connection that carried something at or after an instant, and may have been to Chia or to a neutral URL's
-<<<<<<< HEAD
     /// host, since no name of it is known or its address is theirs too.
     func namelessTraffic(since instant: Instant, where mayConcern: (FlowSummary) -> Bool = { _ in true })
         -> FlowSummary?
     {
-=======
-    /// host, since no name of it is known.
-    func namelessTraffic(since instant: Instant, where mayConcern: (FlowSummary) -> Bool = { _ in true }) -> FlowSummary? {
->>>>>>> flows
         nameless.first { flow in
             flow.darkness != nil && (flow.lastDarkData ?? .distantPast) >= instant && flow.actor.actor != .os
                 && OSNoiseHosts.service(ofPort: flow.server.port) == nil && mayConcern(flow)
@@ -227,18 +222,12 @@ extension Session {
 
     /// Why such a connection leaves something open.
     static func unnamed(_ flow: FlowSummary, _ consequence: String) -> InconclusiveReason {
-<<<<<<< HEAD
         let what = "an unread connection to \(flow.server) has no name (packet \(flow.opened.number))"
         return InconclusiveReason(
             code: flow.names.isEmpty ? "host-unknown" : "shared-address",
             sentence: flow.names.isEmpty
                 ? "\(what), and \(consequence)"
                 : "\(what), its address is that of a host of Chia's too, and \(consequence)",
-=======
-        InconclusiveReason(
-            code: "host-unknown",
-            sentence: "an unread connection to \(flow.server) has no name (packet \(flow.opened.number)), and \(consequence)",
->>>>>>> flows
             remedy: "start the capture before the app and with plain DNS")
     }
 

@@ -88,13 +88,8 @@ enum OneExternalNavigationPerBurst: Rule {
         _ judgement: inout Judgement
     ) {
         let asking = session.index.requestsForNeutral
-<<<<<<< HEAD
         let opened = session.navigations(among: asking, from: due, before: session.reach(after: burst))
         let wasOpened = session.navigations(among: asking, before: due).last != nil
-=======
-        let opened = session.navigations(among: asking, from: due, before: nextStart(after: burst, session))
-        let earlier = session.navigations(among: asking, before: due).last?.first
->>>>>>> flows
         guard
             let further = opened.first(where: { navigation in
                 !session.isStartedByChia(navigation.first) && session.handoffURL(askedBy: navigation.first) == nil
