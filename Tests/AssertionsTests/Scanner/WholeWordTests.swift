@@ -25,10 +25,10 @@ import Testing
 
     /// A length or a tag may look like a letter.
     @Test func inBytesThatAreNoTextItIsFound() {
-        for byte: UInt8 in [0x08, 0x0E, 0x1F, 0xFF] {
+        for byte: UInt8 in [0x08, 0x0E, 0x1E, 0xFF] {
             #expect(count(.catalogID, [byte, 0x42] + Array("item-4711-abcdefB".utf8)) == 1, "\(byte)")
         }
-        for byte: UInt8 in [0x09, 0x0A, 0x0D, 0x20] {
+        for byte: UInt8 in [0x09, 0x0A, 0x0D, 0x1F, 0x20] {
             #expect(count(.catalogID, [byte, 0x42] + Array("item-4711-abcdefB".utf8)) == 0, "\(byte)")
         }
     }
