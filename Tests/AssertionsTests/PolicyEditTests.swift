@@ -46,6 +46,21 @@ import Testing
         #expect(text.contains("#") == edited.contains("#"))
     }
 
+    /// What an editor does not show stands there as an escape, as short as there is one for it.
+    @Test(arguments: [
+        (" ", " "), ("é", "é"), ("\u{1}", "\\x01"), ("\u{7F}", "\\x7f"), ("\u{A0}", "\\xa0"), ("\u{AD}", "\\xad"),
+        ("ÿ", "ÿ"),
+        ("\u{600}", "\\u0600"), ("\u{378}", "\\u0378"), ("\u{2028}", "\\u2028"), ("\u{2029}", "\\u2029"),
+        ("\u{E000}", "\\ue000"), ("\u{FFFF}", "\\uffff"), ("\u{10000}", "\u{10000}"), ("\u{1FFFF}", "\\U0001ffff"),
+        ("\u{E0001}", "\\U000e0001"), ("\u{10FFFD}", "\\U0010fffd"), ("\n", "\\n"), ("\t", "\\t"), ("\"", "\\\""),
+        ("\\", "\\\\"),
+    ])
+    func whatIsUnseenIsEscaped(text: String, form: String) throws {
+        #expect(PolicyEdit.quoted(text) == "\"\(form)\"")
+        let edited = try PolicyEdit.adding(try Self.exception(reason: "a\(text)b"), to: "version: 1\n", file: "p.yml")
+        #expect(try Policy.parse(yaml: edited, file: "p.yml").exceptions.first?.reason == "a\(text)b")
+    }
+
     @Test func theSameOneIsNotAddedTwice() throws {
         let text = try PolicyEdit.adding(try Self.exception(), to: "version: 1\n", file: "p.yml")
         #expect(throws: PolicyEdit.Refusal.self) {

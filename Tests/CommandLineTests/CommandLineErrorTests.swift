@@ -121,7 +121,7 @@ import Testing
         #expect(run.status == .usage && run.result.isEmpty && run.talk.hasPrefix("usage: handoff COMMAND"))
     }
 
-    @Test(arguments: ["check", "show", "rules", "policy init", "policy check", "policy"])
+    @Test(arguments: ["check", "show", "rules", "policy init", "policy check", "policy", "except add", "mark"])
     func helpIsAResult(command: String) {
         for flag in ["--help", "-h"] {
             let run = CommandRun(command.split(separator: " ").map(String.init) + [flag])

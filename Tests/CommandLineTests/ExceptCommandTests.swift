@@ -98,6 +98,23 @@ import Testing
         #expect(try folder.text().contains("HR-46"))
     }
 
+    /// What else is in the file stays as it is, also what is no text of it.
+    @Test func theRestOfTheFileStays() throws {
+        let folder = try Folder("\u{FEFF}version: 1\n")
+        let words = [
+            "except", "add", "3fd1", "--rule", "HR-46", "--policy", folder.policy, "--expires", Self.day(in: 30),
+        ]
+        #expect(CommandRun(words + Self.why).status == .conforming)
+        #expect(
+            try Data(contentsOf: URL(filePath: folder.policy)).starts(
+                with: [0xEF, 0xBB, 0xBF] + Array("version: 1\n".utf8)))
+        let latin = Data("version: 1 # caf".utf8) + [0xE9, 0x0A]
+        try latin.write(to: URL(filePath: folder.policy))
+        let run = CommandRun(words + Self.why)
+        #expect(run.status == .usage && run.talk.contains("is not UTF-8") && run.talk.split(separator: "\n").count == 1)
+        #expect(try Data(contentsOf: URL(filePath: folder.policy)) == latin)
+    }
+
     /// Whatever a reason holds, the policy reads it back as it was given, or it is refused.
     @Test(arguments: [
         "a\nb", "bell\u{7}", "\u{1B}[31mred", "sep\u{2028}arated \u{2029} \u{85}", "\u{FEFF}mark", "\u{FFFE}\u{FFFF}",

@@ -1,10 +1,11 @@
-import CommandLine
 import EventLoop
 import Foundation
 import HandoffProxy
 import SessionTrace
 import Synchronization
 import Testing
+
+@testable import CommandLine
 
 /// `handoff mark` against a real control API.
 @Suite struct MarkCommandTests {
@@ -52,6 +53,14 @@ import Testing
                 }
             }
         }
+    }
+
+    @Test func theKindsAreTheRecorders() {
+        for kind in MarkCommand.kinds {
+            if case .other = Mark.Kind(rawValue: kind) { Issue.record("\(kind) is no kind") }
+            #expect(MarkCommand.syntax.help.contains(kind))
+        }
+        #expect(Set(MarkCommand.kinds).count == 19)
     }
 
     /// Runs a command on a thread of its own: what answers it needs the threads that tests run on.

@@ -20,7 +20,9 @@ struct CheckCommand {
             With several traces, rules are judged too that compare them: HR-12, HR-26, HR-43 and HR-62 (label the runs by
             scenario marks: attrs.platform, scenario, device, outcome).
             A * behind a rule's id marks a gated rule: its inconclusive verdict counts. † marks a pass that rests on an
-            assumption, named below the table. Packets that carry a mark pass every --filter.
+            assumption, named below the table. Packets that carry a mark pass every --filter. Named files may be links and pipes,
+            read once; in a folder links to folders and pipes are passed over. Where nothing can be judged, reports of an earlier
+            run say so.
             Exit status: 0 conforming, 1 violation, 2 wrong usage or policy, or a report that can't be written,
             3 unreadable input, 4 inconclusive. Over several traces the worst counts, in the order 5, 2, 1, 3, 4, 0.
             """)

@@ -16,7 +16,8 @@ struct ExceptAddCommand {
         ] + TraceArguments.options,
         notes: """
             The fingerprint is printed behind each finding; its first digits are enough where --from finds one alone.
-            It holds no value, position or time: the same fault in the next run has the same one.
+            It holds no value, position or time: the same fault in the next run has the same one. An exception is of one rule:
+            one for HR-46 does not cover HR-47, which fails for the same leak.
             """)
 
     private static let digits = 16

@@ -38,7 +38,11 @@ struct PolicyInitCommand {
         summary: "Print a policy to begin with; with --from, the partner's host and paths as a trace shows them.",
         options: [
             .value("from", "TRACE", "take hosts and paths from this trace")
-        ] + TraceArguments.options.filter { $0.name != "policy" })
+        ] + TraceArguments.options.filter { $0.name != "policy" },
+        notes: """
+            handoff policy init > handoff.yml replaces a handoff.yml that is there, and leaves an empty one where --from can't
+            be read: print into another file, look at it, and move it.
+            """)
 
     private let handoff: Handoff
     private let arguments: Arguments

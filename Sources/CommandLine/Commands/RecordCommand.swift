@@ -36,8 +36,8 @@ struct RecordCommand {
 
     func run() throws -> ExitStatus {
         FreedMemory.returnSoon()
-        for option in ["out", "device"] where arguments.value(option)?.isEmpty == true {
-            throw UsageError(message: "--\(option) is empty; leave it out, or give it a name")
+        guard arguments.value("device")?.isEmpty != true else {
+            throw UsageError(message: "--device is empty; leave it out, or give it a name")
         }
         let reports = try ReportRequest.parse(arguments.all("report"))
         let path = Self.path(arguments)

@@ -14,7 +14,8 @@ enum TraceArguments {
         ),
         .value(
             "filter", "EXPRESSION",
-            "take only packets that match this BPF expression (pcap-filter(7)), and those with marks"),
+            "take only packets that match this expression (pcap-filter(7), no names), and those with marks"
+        ),
     ]
 
     static func options(from arguments: Arguments) -> TraceOptions {
