@@ -148,6 +148,9 @@ enum NoChiaBeforeAction: Rule {
         }
         if isExcused(contact, "\(what) \(gap)", visited, session, &judgement) { return }
         if session.isOfAnotherDevice(contact.client) { return session.doubtDevice(contact, &judgement) }
+        if let tap = session.unsureTap(before: contact.time, endedBy: comingBack) {
+            return session.doubtUnsureTap(tap, "\(what) was seen", at: contact.time, &judgement)
+        }
         if isRejected, !contact.actor.actor.isApp {
             judgement.doubt(
                 "tap-not-marked",
@@ -156,9 +159,6 @@ enum NoChiaBeforeAction: Rule {
             return
         }
         if hadBegun(contact, session) { return doubtStart("\(what) \(gap)", &judgement) }
-        if let tap = session.unsureTap(before: contact.time, endedBy: comingBack) {
-            return session.doubtUnsureTap(tap, "\(what) was seen", at: contact.time, &judgement)
-        }
         if contact.actor.actor == .browser { gap += " by the browser, which was clean" }
         judgement.violation(
             contact.request == nil ? (contact.kind == .lookup ? "lookup" : "connection") : "request",

@@ -56,6 +56,13 @@ enum NoSessionBeforeShareTap: Rule {
                     remedy: "mark each tap with its target: {\"kind\":\"tap\",\"target\":\"share\"}")
                 continue
             }
+            // A resend belongs to the tap that its operation began with.
+            let operation = session.operations.first { $0.key == attempt.key }
+            let start = operation?.attempts.first?.started ?? attempt.started
+            if let tap = session.unsureTap(before: start) {
+                session.doubtUnsureTap(tap, "\(attempt.name) began", at: start, &judgement)
+                continue
+            }
             if session.midway.map({ $0 <= attempt.started }) ?? false, session.mayHaveBegun(before: attempt.started),
                 !session.taps.contains(where: { $0.span.earliest <= attempt.started })
             {
@@ -63,13 +70,6 @@ enum NoSessionBeforeShareTap: Rule {
                     "start-not-seen",
                     "\(attempt.name) was sent, but the trace began midway, perhaps after a share tap that is not in it",
                     remedy: Session.remedy(.startNotSeen))
-                continue
-            }
-            // A resend belongs to the tap that its operation began with.
-            let operation = session.operations.first { $0.key == attempt.key }
-            let start = operation?.attempts.first?.started ?? attempt.started
-            if let tap = session.unsureTap(before: start) {
-                session.doubtUnsureTap(tap, "\(attempt.name) began", at: start, &judgement)
                 continue
             }
             let distance =

@@ -93,6 +93,7 @@ enum OneExternalNavigationPerBurst: Rule {
         guard
             let further = opened.first(where: { navigation in
                 !session.isStartedByChia(navigation.first) && session.handoffURL(askedBy: navigation.first) == nil
+                    && !session.isOfAnotherDevice(navigation.first.client?.address)
             })
         else { return }
         let what =
