@@ -253,16 +253,6 @@ extension Session {
             }
         }
         var ofSafari: Set<ConnectionID> = []
-        if let since = (urls.map(\.since) + neutralURLs.map(\.since)).min(),
-            let flow = namelessTraffic(
-                since: since,
-                where: {
-                    !(exceptBrowser && $0.actor.actor == .browser) && !(exceptSafari && $0.actor.isSafari)
-                })
-        {
-            let reason = Self.unnamed(flow, "may be Chia's, and hold a request for a handoff or neutral URL")
-            judgement.doubt(reason.code, reason.sentence, remedy: reason.remedy)
-        }
         let hole = blindSpots.first { record in
             guard let id = record.spot.connection, record.spot.from != .server,
                 Self.hidesRequests.contains(record.spot.reason),
