@@ -228,7 +228,7 @@ struct TraceFactsMaker {
                     remedy: "record for \(window) after \(mark.kind.rawValue), in every run")
             }
             if let unsure {
-                watch.doubt(
+                watch.leaveOpen(
                     "\(unsure.subject(session.redactor)) was sent about when the time after \(mark.kind.rawValue) began or ended",
                     &judgement)
             }

@@ -21,14 +21,17 @@ import Testing
         #expect(result.reason?.code == "crafted-value-too-short", "\(result)")
     }
 
-    @Test func oneThatIsSearchedDoesNotStandForTheOthers() throws {
+    @Test func oneThatIsSearchedStandsForTheOthers() throws {
         let link = "https://www.partner.example/?status=paid&c=canary-81c2f0aa"
-        #expect(try judge(["url": link]).reason?.code == "crafted-value-too-short")
+        let ignored = try judge(["url": link])
+        #expect(ignored.verdict == .pass, "\(ignored)")
+        #expect(ignored.assumptions.contains { $0.code == "crafted-value-not-searched" }, "\(ignored)")
         let sent = try judge(["url": link]) {
             $0.exchange(.app, "GET", "https://api.partner.example/home?c=canary-81c2f0aa", at: 51)
         }
         #expect(sent.violations == ["crafted-value-sent"], "\(sent)")
-        #expect(try judge(["url": "https://www.partner.example/?flag=&c=canary-81c2f0aa"]).verdict == .pass)
+        let empty = try judge(["url": "https://www.partner.example/?flag=&c=canary-81c2f0aa"])
+        #expect(empty.verdict == .pass && !empty.assumptions.contains { $0.code == "crafted-value-not-searched" })
     }
 
     /// An item that the app shows is sent before the return already.

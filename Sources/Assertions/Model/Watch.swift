@@ -35,7 +35,7 @@ struct Watch {
     func holds(_ instant: Instant) -> Bool { instant >= surelyFrom && instant < surelyUntil }
 
     /// Says of what lies near its beginning or end that it may belong to it.
-    func doubt(_ what: String, _ judgement: inout Judgement) {
+    func leaveOpen(_ what: String, _ judgement: inout Judgement) {
         judgement.doubt(
             isByHand ? "late-mark" : "clock-bound",
             isByHand

@@ -69,7 +69,7 @@ enum NoOutcomeInference: Rule {
         case .telemetry, .other:
             if request.actor.actor == .unknown { return session.doubtSender(request, &judgement) }
             guard watch.holds(request.started.time) else {
-                return watch.doubt(
+                return watch.leaveOpen(
                     "\(request.subject(session.redactor)) was sent about when the app came back", &judgement)
             }
             judgement.violation(
@@ -100,7 +100,7 @@ enum NoOutcomeInference: Rule {
         let sent = request.started.time
         let isPressed = foreground.mark.by == .person && sent >= foreground.mark.span.earliest
         guard watch.holds(sent) || isPressed && sent < watch.surelyUntil else {
-            watch.doubt("\(request.subject(session.redactor)) says an outcome", &judgement)
+            watch.leaveOpen("\(request.subject(session.redactor)) says an outcome", &judgement)
             return true
         }
         judgement.violation(

@@ -7,8 +7,9 @@ internal import SessionTrace
 /// value). From then on every request and message of the app is searched for them, in every encoding that the scanner
 /// knows. Where the app goes after a return is HR-64's matter.
 ///
-/// Inconclusive: a crafted value is too short, or of too few different characters, to be searched for, or was sent before
-/// the return already; traffic of the app after it that stayed unread or came to nothing. Traps: the browser that carries the link; a value that the app always sends; a crafted value that
+/// Inconclusive: the crafted values are too short, or of too few different characters, to be searched for, or were sent
+/// before the return already; traffic of the app after it that stayed unread or came to nothing. Where one can be searched
+/// for, it stands for the others of its link. Traps: the browser that carries the link; a value that the app always sends; a crafted value that
 /// turns up compressed, encoded or as a digest.
 enum CraftedReturnIgnored: Rule {
     static let description = RuleDescription(
@@ -23,6 +24,7 @@ enum CraftedReturnIgnored: Rule {
 
     /// Attributes of a `return` mark that speak of the test, not of the link.
     static let reserved: Set<String> = ["screen", "item", "catalogId", "prewarm"]
+
     static func judge(_ session: Session, _ judgement: inout Judgement) {
         judgement.idleSentence = "no return link with crafted values was followed"
         let returns = session.marks([.return]).filter { !crafted($0).isEmpty }
@@ -32,10 +34,15 @@ enum CraftedReturnIgnored: Rule {
             let values = crafted(mark)
             let searched = values.filter(isSearched)
             if searched.count < values.count {
-                judgement.doubt(
-                    "crafted-value-too-short",
-                    "\(counted(values.count - searched.count, "crafted value")) of the return mark too short, or of too few different characters, to be told from what is there by chance",
-                    remedy: "craft values such as canary-81c2f0aa, one for each field")
+                let few =
+                    "\(counted(values.count - searched.count, "crafted value")) of the return mark too short, or of too few different characters, to be told from what is there by chance"
+                if searched.isEmpty {
+                    judgement.doubt(
+                        "crafted-value-too-short", few,
+                        remedy: "craft values such as canary-81c2f0aa, one for each field")
+                } else {
+                    judgement.assume("crafted-value-not-searched", "\(few); the others stand for the link")
+                }
             }
             if !searched.isEmpty { judge(mark, Set(searched.map { Secret($0) }), session, &judgement) }
         }

@@ -95,7 +95,7 @@ enum ReturnGoesHome: Rule {
                 )
             }
             guard window.watch.holds(request.started.time) else {
-                return window.watch.doubt("\(subject) was sent about when the return was", &judgement)
+                return window.watch.leaveOpen("\(subject) was sent about when the return was", &judgement)
             }
             let role = session.role(of: request.host)
             judgement.violation(

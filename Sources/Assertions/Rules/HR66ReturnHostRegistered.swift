@@ -71,7 +71,7 @@ enum ReturnHostRegistered: Rule {
                 evidence: [session.evidence(mark), request.evidence("after the link", session.redactor)])
         }
         if let request = ofApp.first {
-            return watch.doubt(
+            return watch.leaveOpen(
                 "\(request.subject(session.redactor)) was sent about when a link on a foreign host was opened",
                 &judgement)
         }
