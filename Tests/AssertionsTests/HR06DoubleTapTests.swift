@@ -30,6 +30,16 @@ import Testing
         #expect(result.sentence.contains("1 call to action") || !isFresh)
     }
 
+    /// What else is tapped between makes two calls of what would be a double tap.
+    @Test(arguments: [(100.1, false), (100.3, true), (99.9, true)]) func anotherTapBetweenEndsIt(
+        time: Double, isOne: Bool
+    )
+        throws
+    {
+        let result = try judge(delivered: 100.2) { $0.tap(.other, at: time) }
+        #expect((result.verdict == .pass) == isOne, "\(result)")
+    }
+
     /// A third tap within the double-tap time of the second one belongs to them too.
     @Test func aTripleTapIsOneCall() throws {
         let result = try judge(delivered: 100.1) { $0.tap(.cta, at: 100.7) }

@@ -176,7 +176,14 @@ struct CallToAction {
         let all = taps.filter { $0.target == .cta || (!isNamed && hasAction && $0.target == nil) }
         // Of a double tap the first one counts: the app asks when it is called first.
         let calls = all.indices.filter { index in
-            index == 0 || !all[index].repeats(all[index - 1], within: session.policy.timing.doubleTap)
+            guard index > 0, all[index].repeats(all[index - 1], within: session.policy.timing.doubleTap) else {
+                return true
+            }
+            // What else was tapped between ends a double tap.
+            let (before, after) = (all[index - 1].span.earliest, all[index].span.earliest)
+            return taps.contains {
+                $0.target != all[index].target && $0.span.earliest > before && $0.span.earliest < after
+            }
         }.map { all[$0] }
         var found: [CallToAction] = []
         var unfollowed: [Tap] = []

@@ -112,14 +112,12 @@ enum NoChiaCookieInApp: Rule {
     private static func isOne(
         _ value: Secret, _ name: String, _ other: String, _ sentence: String, _ judgement: inout Judgement
     ) -> Bool {
+        let credentials = [name, other].count { CookieBook.credentialFields.contains($0) }
         switch CookieMake(value.bytes) {
         case .identifier: return true
-        case .mixed:
-            let isNamed =
-                name.lowercased() == other.lowercased()
-                || [name, other].contains { CookieBook.credentialFields.contains($0) }
-            if isNamed { return true }
-        case .plain: break
+        case .mixed: if credentials > 0 || name.lowercased() == other.lowercased() { return true }
+        // A credential proves who sends it, however it is made.
+        case .plain: if credentials == 2 { return true }
         }
         judgement.doubt(
             "cookie-value-common",
