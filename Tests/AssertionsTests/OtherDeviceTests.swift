@@ -61,4 +61,16 @@ import Testing
         let other = try judge(true)
         #expect(other.verdict == .pass, "\(other)")
     }
+
+    @Test func theNeutralURLThatAnotherPhoneOpensIsNotBesideTheHandoffURL() throws {
+        func judge(_ isOther: Bool) throws -> RuleResult {
+            try ScriptedSession.result("HR-09", .inTheBrowser()) {
+                let opening: (inout ScriptedSession) -> Void = { $0.browse(ScriptedSession.neutral, at: 20) }
+                if isOther { Self.other(&$0, opening) } else { opening(&$0) }
+            }
+        }
+        #expect(try judge(false).violations == ["neutral-beside"])
+        let other = try judge(true)
+        #expect(other.verdict == .pass, "\(other)")
+    }
 }

@@ -179,6 +179,12 @@ import Testing
             ("text/plain", "  {\"order_status\":\"x\"}", ["status-key"]),
             ("text/plain", ")]}',\n{\"order_status\":\"x\"}", ["status-key"]),
             ("text/plain", "a\nb\n{\"order_status\":\"x\"}", []),
+            ("text/html", "{\"order_status\":\"x\"}", ["status-key"]),
+            ("text/javascript; charset=utf-8", "  {\"order_status\":\"x\"}", ["status-key"]),
+            ("text/html", "<!doctype html>\n[{\"order_status\":\"x\"}]", []),
+            ("text/css", "main\n{\"order_status\":\"x\"}", []),
+            ("application/javascript", "export default\n{\"order_status\":\"x\"}", []),
+            ("text/ecmascript", "export default\n{\"order_status\":\"x\"}", []),
             ("application/x-ndjson", "{\"a\":1}\n{\"order_status\":\"x\"}\n", ["status-key"]),
         ] as [(String, String, [String])]) func namesInStreamsAndLines(type: String, body: String, kinds: [String])
         throws

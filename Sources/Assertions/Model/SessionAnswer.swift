@@ -101,10 +101,12 @@ enum MessageContent {
         BodyFacts.mediaType(fields) == "text/event-stream"
     }
 
-    /// Whether content begins with an object or a list: at once, behind space, or in a line below one that keeps pages from
-    /// running it as a script (`)]}',`).
-    static func beginsJSON(_ bytes: [UInt8]) -> Bool {
-        let lines = bytes.prefix(64).split(separator: 0x0A).prefix(2)
+    /// Whether content that is not said to be JSON begins with an object or a list: at once, behind space, or in the line
+    /// below one that keeps pages from running it as a script (`)]}',`). In the second line of a page, a style sheet or a
+    /// script of their own, such a character begins a block of code.
+    static func beginsJSON(_ bytes: [UInt8], mediaType: String) -> Bool {
+        let isCode = ["html", "css", "javascript", "ecmascript"].contains { mediaType.contains($0) }
+        let lines = bytes.prefix(64).split(separator: 0x0A).prefix(isCode ? 1 : 2)
         return lines.contains { line in line.first { $0 > 0x20 }.map { $0 == 0x7B || $0 == 0x5B } ?? false }
     }
 

@@ -64,7 +64,9 @@ extension SessionModel {
             keepGap(
                 in: response.body, isTorn: isTorn, isOverBudget: content.isOverBudget, &record, isInRequest: false)
         }
-        let isJSON = MessageContent.isJSON(response.fields) || MessageContent.isEventStream(response.fields)
+        let isJSON =
+            MessageContent.isJSON(response.fields) || MessageContent.isEventStream(response.fields)
+            || MessageContent.beginsJSON(content.bytes, mediaType: BodyFacts.mediaType(response.fields))
         readText(content.bytes, isJSON: isJSON, status: response.status, &record)
     }
 
@@ -74,12 +76,12 @@ extension SessionModel {
         if !payload.isWhole || content.count < payload.bytes.count {
             keepGap(in: payload, isTorn: false, isOverBudget: payload.isWhole, &record, isInRequest: false)
         }
-        readText(content, isJSON: false, status: 200, &record)
+        readText(content, isJSON: MessageContent.beginsJSON(content, mediaType: ""), status: 200, &record)
     }
 
     private mutating func readText(_ bytes: [UInt8], isJSON: Bool, status: Int, _ record: inout PendingRecord) {
         guard !bytes.isEmpty else { return }
-        if isJSON || MessageContent.beginsJSON(bytes) { readNames(in: bytes, status: status, &record) }
+        if isJSON { readNames(in: bytes, status: status, &record) }
         searchAssets(in: bytes, &record)
         searchSecrets(in: FieldSection(), bytes[...], &record, isInRequest: false)
     }

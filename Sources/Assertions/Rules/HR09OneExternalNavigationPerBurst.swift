@@ -126,7 +126,7 @@ enum OneExternalNavigationPerBurst: Rule {
                 remedy: "start the trace before the projection is fetched, and give the keys for it")
             return
         }
-        let limit = nextStart(after: burst, session)
+        let limit = session.reach(after: burst)
         let opened = session.navigations(among: session.index.requestsForNeutral, from: burst.reach, before: limit)
         // While a session request is under way both actions are disabled: a tap then leads to nothing (HR-10).
         let taps = burst.lastTap.span
@@ -142,11 +142,6 @@ enum OneExternalNavigationPerBurst: Rule {
         report(
             opened, inside, target: "the neutral URL", burst: burst, due: burst.lastTap.span.latest,
             host: session.neutralURLs[0].address.host, because: [], session, &judgement, &counts)
-    }
-
-    /// When the next burst of either kind begins.
-    private static func nextStart(after burst: Burst, _ session: Session) -> Instant {
-        session.reach(after: burst)
     }
 
     private static func report(
@@ -263,7 +258,7 @@ enum OneExternalNavigationPerBurst: Rule {
         guard !burst.isGeneric, !own.contains(where: { $0.outcome == .success }) else { return }
         for evidence in burst.evidence { judgement.looked(at: evidence) }
         // What the next burst, of either kind, opens is its own; so is what an operation before brought late.
-        let end = nextStart(after: burst, session)
+        let end = session.reach(after: burst)
         let late = session.urls.contains { $0.since >= burst.started && $0.since < end }
         guard !late, !own.contains(where: { $0.outcome == .notSeen }) else { return }
         let opened = session.navigations(among: session.index.requestsForURLs, from: burst.started, before: end)

@@ -39,33 +39,50 @@ struct ConversationScript {
         var output: [ConversationOutput] = []
         for (index, step) in steps.enumerated() {
             let packet = Self.packet(index + 1)
-            switch step {
-            case .client(let bytes), .server(let bytes):
-                let side: Side = if case .client = step { .client } else { .server }
-                bytes.withUnsafeBytes { all in
-                    var at = 0
-                    while at < all.count {
-                        let size =
-                            switch splitting {
-                            case .none: all.count
-                            case .every(let size): size
-                            case .random: Int.random(in: 1...40)
-                            }
-                        let end = min(all.count, at + size)
-                        observer.receive(
-                            UnsafeRawBufferPointer(rebasing: all[at..<end]), from: side, at: packet, into: &output)
-                        at = end
-                    }
-                }
-            case .hole(let side, let length):
-                observer.hole(length: length, from: side, at: packet, into: &output)
-            case .finished(let side):
-                observer.finished(side: side, at: packet, into: &output)
-            case .closed(let cause):
-                observer.closed(cause: cause, at: packet, into: &output)
-            }
+            Self.tell(&observer, step, packet, splitting, into: &output)
         }
         return Self.joined(output)
+    }
+
+    private static func tell(
+        _ observer: inout ConversationObserver, _ step: Step, _ packet: PacketReference, _ splitting: Splitting,
+        into output: inout [ConversationOutput]
+    ) {
+        switch step {
+        case .client(let bytes), .server(let bytes):
+            let side: Side = if case .client = step { .client } else { .server }
+            bytes.withUnsafeBytes { all in
+                var at = 0
+                while at < all.count {
+                    let size =
+                        switch splitting {
+                        case .none: all.count
+                        case .every(let size): size
+                        case .random: Int.random(in: 1...40)
+                        }
+                    let end = min(all.count, at + size)
+                    observer.receive(
+                        UnsafeRawBufferPointer(rebasing: all[at..<end]), from: side, at: packet, into: &output)
+                    at = end
+                }
+            }
+        case .hole(let side, let length): observer.hole(length: length, from: side, at: packet, into: &output)
+        case .finished(let side): observer.finished(side: side, at: packet, into: &output)
+        case .closed(let cause): observer.closed(cause: cause, at: packet, into: &output)
+        }
+    }
+
+    /// What an observer says of steps whose packets have numbers of their own, in the order in which it gets them, a line
+    /// each: behind a hole, what one side sent comes late.
+    static func lines(
+        limits: ConversationLimits = ConversationLimits(), of steps: [(step: Step, packet: Int)]
+    ) -> [String] {
+        var observer = ConversationObserver(
+            connection: ConnectionID(7), isSecure: false, applicationProtocol: nil, serverName: nil, limits: limits,
+            startSeen: true)
+        var output: [ConversationOutput] = []
+        for (step, number) in steps { tell(&observer, step, packet(number), .none, into: &output) }
+        return output.map(line)
     }
 
     private static func joined(_ output: [ConversationOutput]) -> [ConversationOutput] {

@@ -208,32 +208,10 @@ struct HTTP1HoleTests {
             ]),
     ]
 
-    /// What an observer says of requests and responses that begin in packets of their own, in the order in which it gets
-    /// them: behind a hole, what one side sent comes late.
-    private func lines(_ steps: [(step: ConversationScript.Step, packet: Int)]) -> [String] {
-        var observer = ConversationObserver(
-            connection: ConnectionID(7), isSecure: false, applicationProtocol: nil, serverName: nil,
-            limits: ConversationLimits(), startSeen: true)
-        var output: [ConversationOutput] = []
-        for (step, number) in steps {
-            let packet = ConversationScript.packet(number)
-            switch step {
-            case .client(let bytes):
-                bytes.withUnsafeBytes { observer.receive($0, from: .client, at: packet, into: &output) }
-            case .server(let bytes):
-                bytes.withUnsafeBytes { observer.receive($0, from: .server, at: packet, into: &output) }
-            case .hole(let side, let length): observer.hole(length: length, from: side, at: packet, into: &output)
-            case .finished(let side): observer.finished(side: side, at: packet, into: &output)
-            case .closed(let cause): observer.closed(cause: cause, at: packet, into: &output)
-            }
-        }
-        return output.map(ConversationScript.line)
-    }
-
     /// The hole is told with the next request, and the answer to what was in it waits until then.
     @Test("a response answers no request that was sent after it", arguments: [(3, false), (4, true), (5, true)])
     func answersNothingLater(response: Int, isOfRequest: Bool) {
-        let told = lines([
+        let told = ConversationScript.lines(of: [
             (Self.get("a"), 1), (Self.ok("A"), 2), (.hole(.client, 50), 4), (Self.get("b"), 4),
             (Self.ok("X"), response),
             (Self.ok("B"), 6), (.closed(.traceEnded), 7),
@@ -256,7 +234,7 @@ struct HTTP1HoleTests {
 
     @Test("behind a hole of the server's, a response answers the youngest request before it")
     func answersTheYoungestBefore() {
-        let told = lines([
+        let told = ConversationScript.lines(of: [
             (Self.get("a"), 1), (Self.get("b"), 3), (Self.get("c"), 6), (.hole(.server, 50), 5), (Self.ok("B"), 5),
             (Self.ok("C"), 7),
         ])
@@ -270,13 +248,13 @@ struct HTTP1HoleTests {
 
     @Test("without a hole, the order of a capture's packets within a moment says nothing")
     func aCaptureMayBeOutOfOrder() {
-        let told = lines([(Self.get("a"), 2), (Self.ok("A"), 1)])
+        let told = ConversationScript.lines(of: [(Self.get("a"), 2), (Self.ok("A"), 1)])
         #expect(told == [Self.start(0, "a"), "exchange 0 GET /a [] 2-2 200 [A] 1-1 complete"])
     }
 
     @Test("an answer that a hole tore before the connection was reset was perhaps whole")
     func aTornAnswerBeforeAReset() {
-        let told = lines([
+        let told = ConversationScript.lines(of: [
             (Self.get("a"), 1), (.server("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhe"), 2),
             (.hole(.server, 3), 3), (.server("lo"), 4), (.closed(.reset(by: .server)), 5),
         ])

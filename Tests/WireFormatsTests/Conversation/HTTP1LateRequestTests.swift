@@ -7,31 +7,9 @@ import WireFormats
 struct HTTP1LateRequestTests {
     private typealias Hole = HTTP1HoleTests
 
-    private func lines(
-        limits: ConversationLimits = ConversationLimits(), _ steps: [(step: ConversationScript.Step, packet: Int)]
-    ) -> [String] {
-        var observer = ConversationObserver(
-            connection: ConnectionID(7), isSecure: false, applicationProtocol: nil, serverName: nil, limits: limits,
-            startSeen: true)
-        var output: [ConversationOutput] = []
-        for (step, number) in steps {
-            let packet = ConversationScript.packet(number)
-            switch step {
-            case .client(let bytes):
-                bytes.withUnsafeBytes { observer.receive($0, from: .client, at: packet, into: &output) }
-            case .server(let bytes):
-                bytes.withUnsafeBytes { observer.receive($0, from: .server, at: packet, into: &output) }
-            case .hole(let side, let length): observer.hole(length: length, from: side, at: packet, into: &output)
-            case .finished(let side): observer.finished(side: side, at: packet, into: &output)
-            case .closed(let cause): observer.closed(cause: cause, at: packet, into: &output)
-            }
-        }
-        return output.map(ConversationScript.line)
-    }
-
     @Test("each has the first answer that began no earlier", arguments: [(5, true), (6, true), (7, false)])
     func eachHasItsOwn(started: Int, isAnswered: Bool) {
-        let told = lines([
+        let told = ConversationScript.lines(of: [
             (Hole.get("a"), 1), (Hole.ok("A"), 2), (Hole.ok("X"), 4), (Hole.ok("B"), 6), (.hole(.client, 50), 9),
             (Hole.get("b"), started), (.closed(.traceEnded), 10),
         ])
@@ -51,7 +29,7 @@ struct HTTP1LateRequestTests {
 
     @Test("an answer that is still being read waits too")
     func anAnswerUnderWay() {
-        let told = lines([
+        let told = ConversationScript.lines(of: [
             (.server("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhe"), 4), (.hole(.client, 50), 5), (Hole.get("b"), 3),
             (.server("lo"), 6),
         ])
@@ -60,7 +38,7 @@ struct HTTP1LateRequestTests {
 
     @Test("a request of which a part is missing was answered, but not seen whole")
     func aCutRequest() {
-        let told = lines([
+        let told = ConversationScript.lines(of: [
             (Hole.ok("B"), 4), (.client("POST /b HTTP/1.1\r\nHost: h\r\nContent-Le"), 3), (.hole(.client, 400), 5),
         ])
         #expect(
@@ -76,12 +54,12 @@ struct HTTP1LateRequestTests {
         limits.waitingResponses = 1
         let answers: [(step: ConversationScript.Step, packet: Int)] = [(Hole.ok("A"), 4), (Hole.ok("B"), 6)]
         let alone = "exchange 0 no request 200 [A] 4-4 complete !unexpected"
-        #expect(lines(limits: limits, answers) == [alone])
+        #expect(ConversationScript.lines(limits: limits, of: answers) == [alone])
         limits.waitingResponses = 2
-        #expect(lines(limits: limits, answers) == [])
+        #expect(ConversationScript.lines(limits: limits, of: answers) == [])
         limits.openBytes = 2
-        #expect(lines(limits: limits, answers) == [])
+        #expect(ConversationScript.lines(limits: limits, of: answers) == [])
         limits.openBytes = 1
-        #expect(lines(limits: limits, answers) == [alone])
+        #expect(ConversationScript.lines(limits: limits, of: answers) == [alone])
     }
 }
