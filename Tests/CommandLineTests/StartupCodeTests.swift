@@ -15,6 +15,13 @@ import Testing
             ),
             ("7f1000000000-7f1000001000 rw-p 00001000 fe:00 1234   /usr/lib/libssl.so.3", nil),
             ("7f1000000000-7f1000001000 r--p 00001000 fe:00 1234   /usr/lib/libssl.so.3", nil),
+            (
+                "7f1000000000-7f1000001000 r--p 00000000 fe:00 1234   /usr/lib/libssl.so.3",
+                0x7f10_0000_0000..<0x7f10_0000_1000
+            ),
+            ("7f1000000000-7f1000001000 rw-p 00000000 fe:00 1234   /usr/lib/libssl.so.3", nil),
+            ("7f1000000000-7f1000001000 r--p 00000000 00:00 0", nil),
+            ("7f1000000000-7f1000001000 r--s 00000000 fe:00 1234   /usr/lib/locale/x", nil),
             ("7f1000000000-7f1000001000 rwxp 00001000 fe:00 1234   /usr/lib/libssl.so.3", nil),
             ("7f1000000000-7f1000001000 r-xp 00000000 00:00 0", nil),
             ("7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0      [vdso]", nil),
@@ -22,7 +29,7 @@ import Testing
             ("7f1000000000-7f1000001000 r-xp 00000000 00:01 7      /memfd:code", nil), ("", nil),
             ("x-y r-xp 0 0 0 /a", nil),
         ] as [(String, Range<UInt>?)])
-    func codeOfFilesAloneIsForgotten(line: String, range: Range<UInt>?) {
+    func whatIsNeverWrittenAloneIsForgotten(line: String, range: Range<UInt>?) {
         #expect(StartupCode.range(of: line.utf8) == range)
     }
 

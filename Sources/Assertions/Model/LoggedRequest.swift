@@ -4,26 +4,25 @@ internal import SessionTrace
 ///
 /// Its texts are as they were sent, so none is printed: `subject`, `template` and `evidence` make what may be shown.
 struct LoggedRequest: Hashable, Sendable {
-    var id: ExchangeID
     /// Path and query as sent. Holds secrets.
-    var target: String
-    var started: PacketReference
-    var requestEnded: PacketReference
-    var ended: PacketReference
+    let target: String
+    let started: PacketReference
+    private let requestEndTime: Instant
+    private let endTime: Instant
     /// What it has in common with others.
     let circumstances: Circumstances
-    /// Nil without a body.
+    /// Nil for a request without a body that speaks of no outcome.
     private let content: Content?
-    /// Fields of query and body that speak of an outcome or of a length of time.
-    var outcomeWords: [OutcomeWord]
+    private let connection: UInt32
+    private let index: UInt32
+    /// Packets from the first one to those with which the request and the exchange ended.
+    private let requestPackets: UInt32
+    private let packets: UInt32
     private let clientPort: UInt16
     private let serverPort: UInt16
     private let statusCode: UInt16
-    var isComplete: Bool
     /// Whether the answer is a picture.
-    var isImage: Bool
-    /// Whether its head alone was recorded.
-    var isWithheld: Bool
+    let isImage: Bool
 
     /// What many requests of a session have in common: kept once for all of them.
     final class Circumstances: Hashable, Sendable {
@@ -62,41 +61,48 @@ struct LoggedRequest: Hashable, Sendable {
         }
     }
 
-    /// What its body looks like, in memory of its own: most requests have no body.
+    /// What its body looks like and what it says of outcomes, in memory of its own: most requests have neither.
     final class Content: Hashable, Sendable {
         let facts: BodyFacts
+        let outcomeWords: [OutcomeWord]
 
-        init(_ facts: BodyFacts) {
+        init(_ facts: BodyFacts, _ outcomeWords: [OutcomeWord]) {
             self.facts = facts
+            self.outcomeWords = outcomeWords
         }
 
-        static func == (lhs: Content, rhs: Content) -> Bool { lhs.facts == rhs.facts }
+        static func == (lhs: Content, rhs: Content) -> Bool {
+            lhs.facts == rhs.facts && lhs.outcomeWords == rhs.outcomeWords
+        }
 
         func hash(into hasher: inout Hasher) {
             hasher.combine(facts)
+            hasher.combine(outcomeWords)
         }
     }
 
-    init(
-        _ exchange: Exchange, _ request: Request, _ flow: Flow?, circumstances: Circumstances, content: Content?,
-        outcomeWords: [OutcomeWord], isWithheld: Bool
-    ) {
-        id = exchange.id
+    init(_ exchange: Exchange, _ request: Request, _ flow: Flow?, circumstances: Circumstances, content: Content?) {
         target = request.pathAndQuery
         started = request.started
-        requestEnded = request.ended
-        ended = exchange.ended
+        requestEndTime = request.ended.time
+        endTime = exchange.ended.time
         self.circumstances = circumstances
         self.content = content
-        self.outcomeWords = outcomeWords
+        connection = UInt32(clamping: exchange.id.connection.number)
+        index = UInt32(clamping: exchange.id.index)
+        requestPackets = UInt32(clamping: request.ended.number - request.started.number)
+        packets = UInt32(clamping: exchange.ended.number - request.started.number)
         clientPort = flow?.connection.client.port ?? 0
         serverPort = flow?.connection.server.port ?? 0
         statusCode = UInt16(clamping: exchange.response?.status ?? 0)
-        isComplete = exchange.end == .complete
         isImage = exchange.response.map { BodyFacts.mediaType($0.fields).hasPrefix("image/") } ?? false
-        self.isWithheld = isWithheld
     }
 
+    var id: ExchangeID { ExchangeID(connection: ConnectionID(Int(connection)), index: Int(index)) }
+    var requestEnded: PacketReference {
+        PacketReference(number: started.number + Int(requestPackets), time: requestEndTime)
+    }
+    var ended: PacketReference { PacketReference(number: started.number + Int(packets), time: endTime) }
     var method: String { circumstances.method }
     var host: HostName? { circumstances.host }
     var client: Endpoint? { circumstances.client.map { Endpoint(address: $0, port: clientPort) } }
@@ -107,6 +113,8 @@ struct LoggedRequest: Hashable, Sendable {
     /// 0 when no response began.
     var status: Int { Int(statusCode) }
     var body: BodyFacts { content?.facts ?? .none }
+    /// Fields of query and body that speak of an outcome or of a length of time.
+    var outcomeWords: [OutcomeWord] { content?.outcomeWords ?? [] }
 
     /// What a browser tells of the page that asked for something.
     struct PageSigns: Hashable, Sendable {

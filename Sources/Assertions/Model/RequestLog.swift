@@ -31,13 +31,14 @@ struct RequestLog: Sendable {
         circumstances.insert(own).memberAfterInsert
     }
 
-    /// A body's facts, their texts shared with bodies of the same form; nil without a body.
-    mutating func shared(_ facts: BodyFacts) -> LoggedRequest.Content? {
-        guard facts != .none else { return nil }
+    /// What is kept of a request's contents, the texts of its body shared with bodies of the same form; nil when there is
+    /// nothing to keep.
+    mutating func shared(_ facts: BodyFacts, _ words: [OutcomeWord]) -> LoggedRequest.Content? {
+        guard facts != .none || !words.isEmpty else { return nil }
         var facts = facts
         facts.mediaType = mediaTypes.insert(facts.mediaType).memberAfterInsert
         facts.keys = keyLists.insert(facts.keys).memberAfterInsert
-        return LoggedRequest.Content(facts)
+        return LoggedRequest.Content(facts, words)
     }
 
     /// Counts a request that there is no room for.
@@ -71,8 +72,7 @@ struct RequestLog: Sendable {
 extension SessionModel {
     /// Writes a request into the log.
     mutating func log(
-        _ exchange: Exchange, _ request: Request, _ flow: Flow?, _ host: HostName?, _ actor: ActorReading,
-        isWithheld: Bool
+        _ exchange: Exchange, _ request: Request, _ flow: Flow?, _ host: HostName?, _ actor: ActorReading
     ) {
         guard request.method != "CONNECT" else { return }
         guard !requestLog.isFull else { return requestLog.leaveOut(at: request.started.time) }
@@ -97,11 +97,8 @@ extension SessionModel {
             LoggedRequest.Circumstances(
                 method: request.method, host: host, client: flow?.connection.client.address,
                 server: flow?.connection.server.address, actor: actor, page: page))
-        let facts = requestLog.shared(body)
-        requestLog.append(
-            LoggedRequest(
-                exchange, request, flow, circumstances: circumstances, content: facts, outcomeWords: words,
-                isWithheld: isWithheld))
+        let content = requestLog.shared(body, words)
+        requestLog.append(LoggedRequest(exchange, request, flow, circumstances: circumstances, content: content))
     }
 }
 

@@ -45,7 +45,7 @@ extension SessionModel {
             flows[exchange.id.connection] = flow
         }
 
-        log(exchange, request, flow, host, actor, isWithheld: isWithheld)
+        log(exchange, request, flow, host, actor)
         if isChiaHost || host.map({ openedHosts.contains($0) }) ?? false {
             if chiaRequests.count < limits.chiaRequests {
                 chiaRequests.append(

@@ -80,11 +80,9 @@ extension SessionModel {
             LoggedRequest.Circumstances(
                 method: request.method, host: upgrade.host, client: upgrade.flow?.connection.client.address,
                 server: upgrade.flow?.connection.server.address, actor: upgrade.actor, page: nil))
-        let facts = messageLog.shared(body)
+        let kept = messageLog.shared(body, OutcomeWord.all(inMessage: content, body))
         messageLog.append(
-            LoggedRequest(
-                exchange, request, upgrade.flow, circumstances: circumstances, content: facts,
-                outcomeWords: OutcomeWord.all(inMessage: content, body), isWithheld: false))
+            LoggedRequest(exchange, request, upgrade.flow, circumstances: circumstances, content: kept))
     }
 }
 
