@@ -31,6 +31,13 @@ import Testing
         #expect(result.assumptions.map(\.code).contains("crash-not-forced"))
     }
 
+    @Test(arguments: [
+        ("phs_show_section_header_v2", false), ("phs_Zq8vK2mT5xR1bN7cJ4wL9dF3", true),
+    ]) func aNameThatReadsLikeAWordIsNoTokenOfAnotherSession(text: String, isToken: Bool) throws {
+        let result = try judge { $0.exchange(.app, "POST", Self.sentry, at: 26, body: "{\"flag\":\"\(text)\"}") }
+        #expect(result.violations.isEmpty != isToken, "\(result)")
+    }
+
     @Test func aForcedCrashIsNoAssumption() throws {
         let result = try judge {
             $0.mark(.scenario, at: 0.05, attributes: ["run": "forced-crash"])

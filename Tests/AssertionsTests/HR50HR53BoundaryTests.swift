@@ -17,6 +17,19 @@ import Testing
         }
         #expect(try session.judge(events)["HR-50"].reason?.code == code)
     }
+
+    /// Of messages that were too many to be logged any may have held a picture.
+    @Test(arguments: [(40, nil), (41, "request-log-full")] as [(Int, String?)])
+    func messagesThatWereNotLoggedAreNotDecided(count: Int, code: String?) throws {
+        var session = ScriptedSession.inTheBrowser()
+        session.options.limits.loggedMessages = 40
+        let opened = session.exchange(.app, "GET", "https://api.partner.example/ws", at: 3, status: 101)
+        for number in 0..<count {
+            session.message(opened, Array("{\"n\":\(number)}".utf8), at: 4.2 + Double(number) / 1_000)
+        }
+        let result = try ScriptedSession.result("HR-50", session, end: 90) { _ in }
+        #expect(result.reason?.code == code, "\(result)")
+    }
 }
 
 /// The handoff is from the call to action at 2 to the end at 100.

@@ -35,6 +35,32 @@ import Testing
         #expect(result.violations == kinds, "\(result)")
     }
 
+    /// An item that is shown after the session request is the app's own too, in a list or by itself.
+    @Test(arguments: [
+        ("/feed", #"{"items":[{"catalogId":"item-77-abcdef","handoff":DECISION}]}"#),
+        ("/catalog/item-77-abcdef/handoff", #"{"catalogId":"item-77-abcdef","handoff":DECISION}"#),
+    ]) func anItemThatIsShownLaterIsTheAppsOwn(path: String, answer: String) throws {
+        func judge(_ isShown: Bool) throws -> RuleResult {
+            var session = ScriptedSession.upToTap()
+            session.tap(.share, at: 4)
+            session.exchange(
+                .app, "POST", "\(Self.partner)/handoff-session", at: 4.1, status: 201,
+                headers: [("idempotency-key", ScriptedSession.key1), ("content-type", "application/json")],
+                body: ScriptedSession.body,
+                response: #"{"url":"\#(ScriptedSession.url)","sessionId":"item-77-abcdef"}"#)
+            if isShown {
+                let body = answer.split(separator: "DECISION").joined(separator: ScriptedSession.shareDecision)
+                session.exchange(.app, "GET", Self.partner + path, at: 10, response: body)
+            }
+            session.exchange(.app, "GET", "\(Self.partner)/x?v=item-77-abcdef", at: 20)
+            session.mark(.end, at: 90)
+            return try session.judge()["HR-59"]
+        }
+        #expect(try judge(false).violations == ["session-lookup"])
+        let shown = try judge(true)
+        #expect(shown.violations == [], "\(shown)")
+    }
+
     /// An account's id is one that was sent before any session request, not with it.
     @Test(arguments: [(4.1, ["session-lookup"]), (4.099, [])] as [(Double, [String])])
     func whatWasSentBeforeTheRequestIsTheAppsOwn(time: Double, kinds: [String]) throws {

@@ -36,6 +36,18 @@ import Testing
         #expect(none.reason == nil, "\(none)")
     }
 
+    /// A link back is on a page of Chia's in the browser, not in what the app loads, nor on other pages.
+    @Test(arguments: [(.app, "chia.health"), (.browser, "shop.example")] as [(ScriptedSession.Who, String)])
+    func whatIsNoPageOfChiasHoldsNoLink(who: ScriptedSession.Who, host: String) throws {
+        let result = try judge {
+            $0.exchange(
+                who, "GET", "https://\(host)/done", at: 40, response: "abcdef",
+                responseHeaders: [("content-type", "text/html"), ("content-encoding", "exotic")],
+                isNavigation: who == .browser)
+        }
+        #expect(result.verdict == .pass, "\(result)")
+    }
+
     @Test(arguments: [(0, nil), (1, "decode-budget")] as [(Int, String?)]) func aLongPageIsNotDecided(
         over: Int, code: String?
     ) throws {

@@ -73,4 +73,18 @@ import Testing
         let other = try judge(true)
         #expect(other.verdict == .pass, "\(other)")
     }
+
+    @Test func anotherPhonesLookupIsNotDecided() throws {
+        func judge(_ isOther: Bool) throws -> RuleResult {
+            try ScriptedSession.result("HR-59", .inTheBrowser()) {
+                let asking: (inout ScriptedSession) -> Void = {
+                    $0.exchange(.app, "GET", "https://api.partner.example/state/hs-91c2d0aa7766", at: 60)
+                }
+                if isOther { Self.other(&$0, asking) } else { asking(&$0) }
+            }
+        }
+        #expect(try judge(false).violations == ["session-lookup"])
+        let other = try judge(true)
+        #expect(other.violations == [] && other.reason?.code == "several-devices", "\(other)")
+    }
 }

@@ -248,3 +248,22 @@ import Testing
         #expect(after.verdict == .pass, "\(after)")
     }
 }
+
+@Suite struct HR04UnsureTapTests {
+    /// No tap is sure: a contact before the session request may have come of the one that perhaps was made.
+    @Test(arguments: [(10.0, "generic-tap-mark"), (10.001, nil)] as [(Double, String?)])
+    func aClickThatPerhapsWasMadePermitsIt(tap: Double, code: String?) throws {
+        var session = ScriptedSession()
+        session.mark(.launch, at: 0)
+        session.mark(.browserClean, at: 0.1)
+        session.projection(at: 0.5)
+        session.mark(.tap, at: tap, attributes: ["uncertain": "true"])
+        session.connect(.app, "chia.health", at: 10)
+        session.share(at: 12)
+        session.browse(ScriptedSession.url, at: 12.5)
+        session.mark(.end, at: 90)
+        let result = try session.judge()["HR-04"]
+        #expect(result.violations.isEmpty == (code != nil), "\(result)")
+        #expect(code == nil || result.reason?.code == code, "\(result)")
+    }
+}
