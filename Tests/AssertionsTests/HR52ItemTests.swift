@@ -37,4 +37,25 @@ import Testing
         let result = try judge(body: #"{"flag":"phs_show_section_header_v2"}"#)
         #expect(result.violations == [], "\(result)")
     }
+
+    /// Of more neutral URLs than are looked for, one may have been told to a link service, if anything was.
+    @Test(arguments: [(0, true, nil), (1, true, "state-given-up"), (1, false, nil)] as [(Int, Bool, String?)])
+    func moreNeutralURLsThanAreLookedFor(over: Int, isAsked: Bool, code: String?) throws {
+        var session = ScriptedSession()
+        session.mark(.launch, at: 0)
+        for number in 1...SessionModel.neutralURLs + over {
+            let decision = ScriptedSession.neutralDecision.split(separator: ScriptedSession.neutral)
+                .joined(separator: "\(ScriptedSession.neutral)/\(number)")
+            session.exchange(
+                .app, "GET", "https://api.partner.example/catalog/item-\(number)-abcdef/handoff",
+                at: 0.5 + Double(number) / 100,
+                response: #"{"catalogId":"item-\#(number)-abcdef","handoff":\#(decision)}"#)
+        }
+        if isAsked { session.exchange(.app, "POST", "https://api2.branch.io/v1/x", at: 10) }
+        session.tap(.neutral, at: 24)
+        session.browse("\(ScriptedSession.neutral)/1", at: 24.5)
+        session.mark(.end, at: 90)
+        let result = try session.judge()["HR-52"]
+        #expect(result.reason?.code == code, "\(result)")
+    }
 }

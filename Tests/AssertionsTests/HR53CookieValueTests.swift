@@ -76,6 +76,15 @@ import Testing
         #expect(field.violations == ["partner-credential"], "\(field)")
     }
 
+    /// A cookie is told once where it is sent as one; elsewhere on the same host it is another place.
+    @Test(arguments: [("", 1), ("v=s1d-77aaXX99kkLL", 2)]) func eachPlaceIsToldOnce(body: String, count: Int) throws {
+        let result = try judge(set: "k=s1d-77aaXX99kkLL") {
+            $0.exchange(.app, "GET", Self.visit, at: 60, headers: [("cookie", "s=s1d-77aaXX99kkLL")])
+            $0.exchange(.app, "POST", Self.visit, at: 61, body: body)
+        }
+        #expect(result.violations == Array(repeating: "chia-cookie", count: count), "\(result)")
+    }
+
     @Test func whatWasTooShortToTellStaysOut() throws {
         #expect(try sent(toChia: "a=de-DE", byApp: "b=de-DE").verdict == .pass)
     }

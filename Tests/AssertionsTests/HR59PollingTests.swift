@@ -19,6 +19,7 @@ import Testing
             ("status.elsewhere.example", .app, [], "policy-mismatch"),
             ("status.elsewhere.example", .nobody, [], "policy-mismatch"),
             ("status.elsewhere.example", .browser, [], nil), ("app-measurement.com", .app, [], nil),
+            ("connectivitycheck.gstatic.com", .app, [], nil),
             // The browser that follows the return link is not always known for one.
             ("www.partner.example", .nobody, [], "actor-unknown"), ("www.partner.example", .browser, [], nil),
             ("api.partner.example", .nobody, ["session-lookup"], nil),
