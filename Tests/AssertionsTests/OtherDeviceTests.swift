@@ -46,45 +46,34 @@ import Testing
         #expect(other.violations == [] && other.reason?.code == "several-devices", "\(other)")
     }
 
-    @Test func anotherPhonesAnalyticsAreItsOwn() throws {
-        func judge(_ isOther: Bool) throws -> RuleResult {
-            try ScriptedSession.result("HR-48", .inTheBrowser()) {
-                let telling: (inout ScriptedSession) -> Void = {
-                    $0.exchange(
-                        .app, "POST", "https://app-measurement.com/a", at: 20,
-                        body: #"{"u":"https://shop.example/p/item-4711-abcdef"}"#)
-                }
-                if isOther { Self.other(&$0, telling) } else { telling(&$0) }
-            }
-        }
-        #expect(try judge(false).violations == ["selection-url"])
-        let other = try judge(true)
-        #expect(other.verdict == .pass, "\(other)")
+    /// The result of a rule after what this phone, or another one, did while the page was open.
+    private static func result(
+        _ rule: String, ofOther isOther: Bool, _ act: (inout ScriptedSession) -> Void
+    ) throws -> RuleResult {
+        try ScriptedSession.result(rule) { if isOther { other(&$0, act) } else { act(&$0) } }
     }
 
-    @Test func theNeutralURLThatAnotherPhoneOpensIsNotBesideTheHandoffURL() throws {
-        func judge(_ isOther: Bool) throws -> RuleResult {
-            try ScriptedSession.result("HR-09", .inTheBrowser()) {
-                let opening: (inout ScriptedSession) -> Void = { $0.browse(ScriptedSession.neutral, at: 20) }
-                if isOther { Self.other(&$0, opening) } else { opening(&$0) }
-            }
+    @Test(arguments: [(false, ["selection-url"]), (true, [])] as [(Bool, [String])])
+    func anotherPhonesAnalyticsAreItsOwn(isOther: Bool, kinds: [String]) throws {
+        let result = try Self.result("HR-48", ofOther: isOther) {
+            $0.exchange(
+                .app, "POST", "https://app-measurement.com/a", at: 20,
+                body: #"{"u":"https://shop.example/p/item-4711-abcdef"}"#)
         }
-        #expect(try judge(false).violations == ["neutral-beside"])
-        let other = try judge(true)
-        #expect(other.verdict == .pass, "\(other)")
+        #expect(result.violations == kinds && (result.verdict == .pass) == isOther, "\(result)")
     }
 
-    @Test func anotherPhonesLookupIsNotDecided() throws {
-        func judge(_ isOther: Bool) throws -> RuleResult {
-            try ScriptedSession.result("HR-59", .inTheBrowser()) {
-                let asking: (inout ScriptedSession) -> Void = {
-                    $0.exchange(.app, "GET", "https://api.partner.example/state/hs-91c2d0aa7766", at: 60)
-                }
-                if isOther { Self.other(&$0, asking) } else { asking(&$0) }
-            }
+    @Test(arguments: [(false, ["neutral-beside"]), (true, [])] as [(Bool, [String])])
+    func theNeutralURLThatAnotherPhoneOpensIsNotBesideTheHandoffURL(isOther: Bool, kinds: [String]) throws {
+        let result = try Self.result("HR-09", ofOther: isOther) { $0.browse(ScriptedSession.neutral, at: 20) }
+        #expect(result.violations == kinds && (result.verdict == .pass) == isOther, "\(result)")
+    }
+
+    @Test(arguments: [(false, ["session-lookup"], nil), (true, [], "several-devices")] as [(Bool, [String], String?)])
+    func anotherPhonesLookupIsNotDecided(isOther: Bool, kinds: [String], code: String?) throws {
+        let result = try Self.result("HR-59", ofOther: isOther) {
+            $0.exchange(.app, "GET", "https://api.partner.example/state/hs-91c2d0aa7766", at: 60)
         }
-        #expect(try judge(false).violations == ["session-lookup"])
-        let other = try judge(true)
-        #expect(other.violations == [] && other.reason?.code == "several-devices", "\(other)")
+        #expect(result.violations == kinds && result.reason?.code == code, "\(result)")
     }
 }

@@ -40,6 +40,26 @@ import Testing
         #expect(!browsed.subject(session.redactor).contains("secret=1"))
     }
 
+    /// A capture's packets may be out of order: an answer stands before its request.
+    @Test(arguments: [(40, 50, 60), (40, 40, 40), (40, 30, 20)])
+    func theNumbersOfItsPacketsAreAsInTheCapture(started: Int, sent: Int, ended: Int) {
+        func packet(_ number: Int, _ seconds: Double) -> PacketReference {
+            PacketReference(number: number, time: ScriptedSession.instant(seconds))
+        }
+        let request = Request(
+            method: "GET", target: "/", scheme: "https", authority: "a.example", fields: FieldSection(),
+            body: Body(bytes: [], length: 0, missing: 0, isComplete: true, isCut: false), started: packet(started, 1),
+            ended: packet(sent, 2))
+        let exchange = Exchange(
+            id: ExchangeID(connection: ConnectionID(7), index: 3), version: .http11, request: request, end: .complete,
+            ended: packet(ended, 3))
+        let circumstances = LoggedRequest.Circumstances(
+            method: "GET", host: nil, client: nil, server: nil, actor: .nothing, page: nil)
+        let logged = LoggedRequest(exchange, request, nil, circumstances: circumstances, content: nil)
+        #expect(logged.id == exchange.id && logged.started == request.started)
+        #expect(logged.requestEnded == request.ended && logged.ended == exchange.ended)
+    }
+
     @Test func whatIsBeyondTheLimitIsCounted() {
         let session = Self.session(2) { scripted in
             for number in 0..<5 { scripted.exchange(.app, "GET", "https://a.example/\(number)", at: Double(number)) }

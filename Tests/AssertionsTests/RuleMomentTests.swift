@@ -68,10 +68,4 @@ import Testing
         let result = try session.judge()["HR-53"]
         #expect(result.violations.contains("partner-credential") == isPartners, "\(result)")
     }
-
-    /// Who never came back was not watched too short.
-    @Test func nothingIsAssumedOfComingBackWhereNobodyDid() throws {
-        let result = try ScriptedSession.result("HR-43", .inTheBrowser()) { _ in }
-        #expect(result.verdict == .notApplicable && !result.assumptions.contains { $0.code == "observed-only" })
-    }
 }

@@ -15,9 +15,10 @@ struct LoggedRequest: Hashable, Sendable {
     private let content: Content?
     private let connection: UInt32
     private let index: UInt32
-    /// Packets from the first one to those with which the request and the exchange ended.
-    private let requestPackets: UInt32
-    private let packets: UInt32
+    /// Packets from the first one to those with which the request and the exchange ended. Less than none where the capture
+    /// has an answer before its request.
+    private let requestPackets: Int32
+    private let packets: Int32
     private let clientPort: UInt16
     private let serverPort: UInt16
     private let statusCode: UInt16
@@ -90,8 +91,8 @@ struct LoggedRequest: Hashable, Sendable {
         self.content = content
         connection = UInt32(clamping: exchange.id.connection.number)
         index = UInt32(clamping: exchange.id.index)
-        requestPackets = UInt32(clamping: request.ended.number - request.started.number)
-        packets = UInt32(clamping: exchange.ended.number - request.started.number)
+        requestPackets = Int32(clamping: request.ended.number - request.started.number)
+        packets = Int32(clamping: exchange.ended.number - request.started.number)
         clientPort = flow?.connection.client.port ?? 0
         serverPort = flow?.connection.server.port ?? 0
         statusCode = UInt16(clamping: exchange.response?.status ?? 0)

@@ -47,10 +47,10 @@ enum NoOutcomeInference: Rule {
             let end = min(foreground.next?.span.earliest ?? .distantFuture, session.ended)
             longest = max(longest, Nanoseconds(end.nanoseconds(since: foreground.mark.span.latest)))
         }
-        if times > 0, longest < window { session.assumeWatched(longest, of: window, "coming back", &judgement) }
+        guard times > 0 else { return }
+        if longest < window { session.assumeWatched(longest, of: window, "coming back", &judgement) }
         judgement.passSentence =
             "\(counted(requests, "request")) of the app within \(window) of \(counted(times, "time")) back, all expected, none speaks of an outcome"
-        guard times > 0 else { return }
         session.doubtMarks(&judgement)
         session.doubtLeftOut(session.foregroundMarks, "times back", &judgement)
     }
